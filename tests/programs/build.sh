@@ -62,9 +62,10 @@ build() {
     "${cross}gcc" -march=rv64gc -mabi=lp64d "${flags[@]}" -Wl,--no-relax \
         -o "$out/linux.elf" rt/rt.c src/linux.c
     build_cva6 "$out/cva6"
+    build_picorv32 "$out/picorv32"
     build_arm "$out/arm"
     build_debug "$out/debug"
-    chmod 644 "$out"/*.elf "$out"/cva6/*.elf
+    chmod 644 "$out"/*.elf "$out"/{cva6,picorv32}/*.elf
     chmod 755 "$out/linux.elf" # or QEMU refuses it
 }
 
@@ -89,6 +90,15 @@ build_cva6() {
         -o "$out/harts.elf" src/cva6/harts.{S,c}
     "${cross}gcc" "-march=${imac[0]}" "-mabi=${imac[1]}" "${flags[@]}" -Wl,-n -Trt/link.ld \
         -o "$out/monitor.elf" src/cva6/monitor.S
+}
+
+# Programs for the PicoRV32, which has no privileged architecture; see README.md.
+build_picorv32() {
+    local out=$1
+    local compile=("${cross}gcc" -march=rv32imc -mabi=ilp32 -mcmodel=medany "${flags[@]}" -Wl,-n -Trt/link.ld)
+    mkdir -p "$out"
+    "${compile[@]}" -DMAIN=crypto -o "$out/crypto.elf" rt/picorv32.S rt/rt.c src/crypto.c
+    "${compile[@]}" -DMAIN=calls -o "$out/calls.elf" rt/picorv32.S rt/rt.c src/calls.{c,S}
 }
 
 # Programs for Linux on Arm: the C sources above that need nothing of RISC-V, in A64 and T32, and some
@@ -152,7 +162,7 @@ check() {
     while IFS=, read -r name file rest; do
         cmp "$file" "$out/$name.elf" || failed=1
     done < <(list)
-    local others=(elf/{cva6,arm,arm/a64,arm/t32,debug}/*.elf)
+    local others=(elf/{cva6,picorv32,arm,arm/a64,arm/t32,debug}/*.elf)
     for file in "${others[@]}"; do
         cmp "$file" "$out/${file#elf/}" || failed=1
     done
