@@ -9,6 +9,7 @@
 //! - [`perf`]: recordings of Linux perf with hardware trace in them.
 //! - [`probe`]: all of this, found out from a capture and its program.
 //! - [`programs`]: the code that was traced, with the names of functions and source lines.
+//! - [`receive`]: trace that arrives while it is read, such as over a serial port.
 //! - [`ring`]: ring buffers that have wrapped.
 //! - [`snapshot`]: snapshots of Arm systems and trace packages, that is devices with their registers,
 //!   trace buffers and memory.
@@ -54,6 +55,7 @@ pub mod params;
 pub mod perf;
 pub mod probe;
 pub mod programs;
+pub mod receive;
 pub mod ring;
 pub mod snapshot;
 pub mod spaces;
