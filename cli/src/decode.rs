@@ -15,7 +15,7 @@ use crate::{gaps, report};
 use hartrace_capture::bundle::{self, Found};
 use hartrace_capture::follow::Filling;
 use hartrace_report::html::Html;
-use hartrace_report::stats::{Program, Tally};
+use hartrace_report::stats::{Program, Stats};
 use hartrace_report::{
     Form, Gaps, Limits, Look, Naming, NoLines, Origin, Printer, Report, Shared, With,
 };
@@ -67,6 +67,9 @@ fn print(
     if limits.is_some() {
         // The number of an instruction is known only after all instructions before it.
         following.follow.threads = NonZeroUsize::MIN;
+    }
+    if matches!(args.emit, Emit::Page) {
+        following.follow.count_packets();
     }
     let gaps =
         gaps::new(following.about.capture.clone(), args.captured.follow.strict, input.bar.clone());
@@ -125,13 +128,8 @@ impl Job<'_> {
         let follow = &self.following.follow;
         let mut html = Html::new(&follow.programs, follow.setup.xlen);
         let is_capture = matches!(input.input, Origin::Capture(_));
-        let mut tally = Tally::new(&follow.setup);
-        let outcome = tally.beside(|pieces| {
-            let input = input.map(|origin| origin.map(|input| pieces.of(input)));
-            self.report(input, SMALL, &mut html, gaps)
-        });
-        tally.end();
-        let mut stats = tally.stats();
+        let outcome = self.report(input, SMALL, &mut html, gaps);
+        let mut stats = Stats::from(&follow.packets());
         stats.program = Some(Program::new(html.count(), stats.bits));
         report::write(html, &self.following.about, is_capture.then_some(&stats), self.args)?;
         outcome

@@ -9,7 +9,7 @@ use crate::gaps;
 use hartrace_capture::follow::Filling;
 use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_decoder::{Count, Event};
-use hartrace_report::stats::{Program, Tally};
+use hartrace_report::stats::{Program, Stats, Tally};
 use hartrace_report::{Gaps, Noted, Printer, Total};
 use indicatif::ProgressBar;
 use std::io::{self, Write};
@@ -38,20 +38,14 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
         read(&mut tally, path, capture, gaps)?;
         tally.stats()
     } else {
-        let (following, capture) = Following::open(given, [])?;
+        let (mut following, capture) = Following::open(given, [])?;
+        following.follow.count_packets();
         let mut printer = Printer::new(Total::<Count>::default(), io::sink(), gaps(&capture));
-        // The decoder reports gaps, so the tally need not.
-        let mut tally = Tally::new(&following.follow.setup);
         let make = || Noted::new(Count::default(), given.strict);
-        let flow = tally.beside(|pieces| {
-            let capture = capture.map(|input| pieces.of(Filling(input)));
-            let join =
-                |decoded: Decoded<_>| Ok(ControlFlow::Continue(printer.join(decoded.sinks)?));
-            following.run(capture, LARGE, make, join)
-        })?;
-        tally.end();
+        let join = |decoded: Decoded<_>| Ok(ControlFlow::Continue(printer.join(decoded.sinks)?));
+        let flow = following.run(capture.map(Filling), LARGE, make, join)?;
         printer.gaps.end(flow);
-        let mut stats = tally.stats();
+        let mut stats = Stats::from(&following.follow.packets());
         stats.program = Some(Program::new(printer.report.sum, stats.bits));
         stats
     };

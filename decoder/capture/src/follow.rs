@@ -3,7 +3,7 @@
 use crate::params::Setup;
 use crate::perf::{Pieces, Recording};
 use crate::programs::Programs;
-use hartrace_decoder::stream::{Decode, Decoded, StreamError};
+use hartrace_decoder::stream::{Decode, Decoded, PacketCounts, StreamError};
 use hartrace_decoder::{Config, Sink};
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::Privilege;
@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Everything that decoding needs, except the capture.
@@ -49,6 +50,8 @@ pub struct Follow {
     pub config: Config,
     /// Threads to decode on.
     pub threads: NonZeroUsize,
+    /// Where the packets of captures are added up, if they are to be counted.
+    counted: Option<Mutex<PacketCounts>>,
 }
 
 impl Follow {
@@ -61,12 +64,25 @@ impl Follow {
             ..Config::default()
         };
         let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Self { setup, programs, config, threads }
+        Self { setup, programs, config, threads, counted: None }
     }
 
     /// Sets the contents of the trap vector registers, for implicit exceptions.
     pub fn trap_vectors(&mut self, vectors: &BTreeMap<Privilege, u64>) {
         self.config.tvec = vectors.iter().map(|(level, base)| (level.0, *base)).collect();
+    }
+
+    /// Counts the packets of the captures that are decoded from now on.
+    pub fn count_packets(&mut self) {
+        self.counted = Some(Mutex::default());
+    }
+
+    /// The packets that were counted.
+    pub fn packets(&self) -> PacketCounts {
+        let counted = self.counted.as_ref();
+        counted
+            .map(|all| all.lock().unwrap_or_else(PoisonError::into_inner).clone())
+            .unwrap_or_default()
     }
 
     /// Decodes a capture in parts of about `part` bytes. Each part goes to a sink that `sink` makes, and
@@ -112,6 +128,7 @@ impl Follow {
             // In force until the first support packet, which a capture may lack.
             options: self.setup.options,
             threads: self.threads,
+            counted: self.counted.as_ref(),
             ..Decode::new(self.config.clone(), self.programs.images(), transport)
         }
     }

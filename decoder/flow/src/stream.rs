@@ -17,6 +17,7 @@ mod cuts;
 mod decode;
 mod demux;
 mod join;
+mod packets;
 mod part;
 mod place;
 mod source_sinks;
@@ -24,6 +25,7 @@ mod stretch;
 
 pub use cuts::{Cut, Cuts, SourceCuts};
 pub use decode::{Decode, Decoded, StreamError, Transport};
+pub use packets::{Lengths, PacketCounter, PacketCounts};
 pub use stretch::{Ends, Stretch, StretchError, SyncPoint};
 
 use crate::sink::Sink;
@@ -120,11 +122,17 @@ impl<'a> Decode<'a> {
                 demux
             }
             None => {
-                let mut demux = mine.take().unwrap_or_else(|| Demux::new(self));
+                let mut demux = match mine.take() {
+                    Some(demux) => demux,
+                    None => Demux::new(self)?,
+                };
                 demux.restart(&part.start);
                 demux
             }
         };
+        if let Some((all, counts)) = self.counted.zip(demux.count(&part.bytes, part.last)) {
+            all.lock().unwrap_or_else(PoisonError::into_inner).join(counts);
+        }
         demux.feed(&part.bytes, &mut sinks)?;
         if let Some(sync) = &part.next_sync {
             demux.approach(sync, &mut sinks)?;

@@ -1,7 +1,7 @@
 //! A panic on one thread ends the decoding on all of them, and reaches the caller. Several sources are decoded by several
-//! threads.
+//! threads. Packets are counted on all of them.
 
-use hartrace_decoder::stream::{Decode, Transport};
+use hartrace_decoder::stream::{Decode, PacketCounter, PacketCounts, Transport};
 use hartrace_decoder::{Config, Event, Image, Run, Sink, StreamPos};
 use hartrace_encap::{EncapParams, FrameHeader, Framing, MAX_FRAME};
 use hartrace_isa::{Isa, Xlen};
@@ -121,9 +121,13 @@ fn framing() -> Framing {
 
 /// A synchronisation at 0x80000000.
 fn sync(source: u16) -> Vec<u8> {
+    frame(source, &[0x73, 0x00, 0x00, 0x00, 0xe0])
+}
+
+fn frame(source: u16, payload: &[u8]) -> Vec<u8> {
     let mut frame = [0; MAX_FRAME];
     let header = FrameHeader { source: Some(source), ..FrameHeader::default() };
-    let len = framing().emit(&header, &[0x73, 0x00, 0x00, 0x00, 0xe0], &mut frame);
+    let len = framing().emit(&header, payload, &mut frame);
     frame[..len.expect("it fits")].to_vec()
 }
 
@@ -215,4 +219,63 @@ fn two_sources_are_decoded_at_the_same_time() {
     let make = |_| Meets { met: &met, here: false };
     decode.run(Slow(&capture), make, |_| Ok::<(), std::convert::Infallible>(())).expect("no error");
     assert!(*met.0.lock().expect("nobody panics") >= 2);
+}
+
+/// What packets are may depend on the modes of their source, and on damage. However a capture is cut, and whoever counts which
+/// part, every packet is counted once.
+#[test]
+fn packets_are_counted_the_same_on_any_thread() {
+    let image = code();
+    let mut seed: u64 = 7;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) % below
+    };
+    let mut seen = PacketCounts::default();
+    for turn in 0..200 {
+        let mut capture = Vec::new();
+        let sources = 1 + turn % 3;
+        for _ in 0..random(300) {
+            let source = random(sources) as u16;
+            match random(12) {
+                0 if turn % 2 == 0 => capture.extend([0xff; 3]),
+                // Support packets, with all modes or none.
+                1 => capture.extend(frame(source, &[0x1f, random(256) as u8, random(256) as u8])),
+                // Formats 0 to 2, and payloads that end too early.
+                2..6 => {
+                    let long = 1 + random(6) as usize;
+                    let payload: Vec<_> = (0..long).map(|_| random(256) as u8).collect();
+                    capture.extend(frame(source, &payload));
+                }
+                _ => capture.extend(sync(source)),
+            }
+        }
+        if turn % 5 == 0 {
+            capture.pop();
+        }
+        let source = (turn % 4 == 0).then_some(0);
+        let transport = Transport { source, ..Transport::new(framing()) };
+        let decode = Decode::new(Config::default(), &image, transport);
+        let mut whole = PacketCounter::new(&decode).expect("the default fits");
+        whole.feed(&capture);
+        whole.end();
+        let want = whole.take();
+        for threads in [1, 2, 3, 8] {
+            let all = Mutex::default();
+            let threads = NonZeroUsize::new(threads).expect("not zero");
+            let part = 1 + random(60) as usize;
+            let decode = Decode { counted: Some(&all), threads, part, ..decode.clone() };
+            let make = |_| Log::default();
+            let join = |_| Ok::<(), std::convert::Infallible>(());
+            decode.run(Slow(&capture), make, join).expect("nothing fails");
+            let got = all.lock().expect("nobody panics").clone();
+            assert_eq!(got, want, "{turn}: {threads} threads, parts of {part} bytes");
+        }
+        seen.join(want);
+    }
+    assert!(
+        seen.formats.iter().all(|format| format.packets() > 0),
+        "a format is missing: {seen:?}"
+    );
+    assert!(seen.malformed.packets() > 100 && seen.modes.len() > 1, "too little damage: {seen:?}");
 }

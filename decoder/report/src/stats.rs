@@ -8,7 +8,7 @@
 
 mod tally;
 
-pub use tally::{Counted, Pieces, Tally};
+pub use tally::Tally;
 
 use crate::silent::Silent;
 use hartrace_decoder::Count;
@@ -24,13 +24,6 @@ pub struct Sum {
     pub packets: u64,
     /// Bytes of their payloads.
     pub bytes: u64,
-}
-
-impl Sum {
-    fn add(&mut self, other: Self) {
-        self.packets = self.packets.saturating_add(other.packets);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-    }
 }
 
 /// The counts of a capture.
@@ -128,13 +121,6 @@ impl Stats {
 pub struct Formats(pub [Sum; Format::ALL.len()]);
 
 impl Formats {
-    fn add(&mut self, format: Format, sum: Sum) {
-        let index = Format::ALL.iter().position(|f| *f == format);
-        if let Some(entry) = index.and_then(|index| self.0.get_mut(index)) {
-            entry.add(sum);
-        }
-    }
-
     fn sync_share(&self) -> Option<f64> {
         let part = self.syncs().map(|sum| sum.bytes).sum();
         share(part, self.0.iter().map(|sum| sum.bytes).sum())
@@ -204,12 +190,22 @@ fn percent(share: Option<f64>) -> String {
 mod tests {
     use super::*;
     use crate::testing::setup;
+    use std::convert::Infallible;
+    use std::io::Read;
+
+    /// Delivers a few bytes at a time.
+    struct Pipe<'a>(&'a [u8]);
+
+    impl Read for Pipe<'_> {
+        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+            let few = room.len().min(3);
+            self.0.read(&mut room[..few])
+        }
+    }
 
     fn stats(framing: &str, bytes: &[u8]) -> Stats {
         let mut tally = Tally::new(&setup(framing));
-        // In pieces, as from a pipe.
-        bytes.chunks(3).for_each(|piece| tally.feed(piece));
-        tally.end();
+        tally.read(Pipe(bytes), |_| Ok::<_, Infallible>(())).unwrap();
         tally.stats()
     }
 
@@ -230,18 +226,6 @@ mod tests {
         assert_eq!(stats.sync_share, Some(6.0 / 13.0));
         assert_eq!(stats.bits, 8 * 13);
         assert_eq!(stats.lengths, BTreeMap::from([(2, 2), (3, 1), (6, 1)]));
-    }
-
-    #[test]
-    fn counting_beside_reading_is_the_same() {
-        use std::io::Read;
-        let mut tally = Tally::new(&setup(""));
-        let mut read = Vec::new();
-        tally.beside(|pieces| pieces.of(CAPTURE).read_to_end(&mut read)).unwrap();
-        tally.end();
-        let (got, want) = (tally.stats(), stats("", CAPTURE));
-        assert_eq!(read, CAPTURE);
-        assert_eq!((got.total, got.malformed, got.bits), (want.total, want.malformed, want.bits));
     }
 
     #[test]

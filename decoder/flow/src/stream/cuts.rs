@@ -1,6 +1,7 @@
 //! Finds the synchronisations at which the traces of all sources may be cut, from frames alone.
 
 use super::decode::{Decode, Transport};
+use super::place::Place;
 use super::stretch::SyncPoint;
 use crate::event::StreamPos;
 use hartrace_encap::{Deframer, Frame, FrameError, Framing, Item, Kind};
@@ -66,14 +67,11 @@ impl<'a> Cuts<'a> {
     ///
     /// If the parameters contradict each other.
     pub fn new(decode: &Decode<'a>) -> Result<Self, ParamsError> {
-        let mut deframer = Deframer::new(decode.transport.framing);
-        if decode.transport.find_sync {
-            deframer.resync(&mut |_, _| {});
-        }
+        let start = Place { byte: 0, packet: 0, options: decode.options, source: None };
         Ok(Self {
             layout: decode.config.params.layout(decode.config.unit)?,
             decode: decode.clone(),
-            deframer,
+            deframer: decode.transport.deframer(&start),
             sources: Vec::new(),
             present: 0,
             uncounted: 0,

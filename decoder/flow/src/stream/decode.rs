@@ -1,11 +1,14 @@
 //! The input and the result of decoding.
 
+use super::packets::PacketCounts;
+use super::place::Place;
 use crate::config::Config;
 use crate::images::Images;
-use hartrace_encap::Framing;
+use hartrace_encap::{Deframer, Framing};
 use hartrace_etrace::{Ioptions, ParamsError};
 use std::io;
 use std::num::NonZeroUsize;
+use std::sync::Mutex;
 
 /// How a capture carries its payloads.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -22,6 +25,15 @@ impl Transport {
     /// All sources of a capture that starts with a frame.
     pub const fn new(framing: Framing) -> Self {
         Self { framing, source: None, find_sync: false }
+    }
+
+    /// A deframer at a place of a capture.
+    pub(super) fn deframer(&self, place: &Place) -> Deframer {
+        let mut deframer = Deframer::at(self.framing, place.byte);
+        if place.byte == 0 && self.find_sync {
+            deframer.resync(&mut |_, _| {});
+        }
+        deframer
     }
 }
 
@@ -40,6 +52,8 @@ pub struct Decode<'a> {
     pub threads: NonZeroUsize,
     /// Approximate size of a part in bytes. A few parts per thread are in memory.
     pub part: usize,
+    /// Where [`run`](Self::run) adds up the packets of the parts that it decodes, if they are to be counted.
+    pub counted: Option<&'a Mutex<PacketCounts>>,
 }
 
 /// The result of decoding one part of a capture.
@@ -64,6 +78,7 @@ impl<'a> Decode<'a> {
             options: Ioptions::default(),
             threads: NonZeroUsize::MIN,
             part: 1 << 16,
+            counted: None,
         }
     }
 }

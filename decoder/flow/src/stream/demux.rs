@@ -1,6 +1,7 @@
 //! Distributes frames to tracers.
 
 use super::decode::{Decode, Transport};
+use super::packets::{PacketCounter, PacketCounts};
 use super::place::{NextSync, Place};
 use super::source_sinks::SourceSinks;
 use crate::config::Config;
@@ -86,12 +87,15 @@ pub(super) struct Demux<'a> {
     early: Option<(StreamPos, Fault)>,
     /// The sources to follow.
     share: Share,
+    /// Counts packets, of all sources, if that is wanted.
+    counter: Option<PacketCounter>,
 }
 
 impl<'a> Demux<'a> {
-    pub(super) fn new(decode: &Decode<'a>) -> Self {
+    pub(super) fn new(decode: &Decode<'a>) -> Result<Self, ParamsError> {
+        let counter = decode.counted.map(|_| PacketCounter::new(decode)).transpose()?;
         let Decode { config, images, transport, options, .. } = decode.clone();
-        Self {
+        Ok(Self {
             config,
             images,
             deframer: Deframer::new(transport.framing),
@@ -105,19 +109,34 @@ impl<'a> Demux<'a> {
             options,
             early: None,
             share: Share::ALL,
-        }
+            counter,
+        })
     }
 
     /// Follows only some of the sources from now on.
     pub(super) fn share(&mut self, share: Share) {
         self.share = share;
+        if share.index > 0 {
+            // The first share counts the packets of all.
+            self.counter = None;
+        }
+    }
+
+    /// Counts the packets of a part, if that is wanted.
+    pub(super) fn count(&mut self, bytes: &[u8], last: bool) -> Option<PacketCounts> {
+        let counter = self.counter.as_mut()?;
+        counter.feed(bytes);
+        if last {
+            counter.end();
+        }
+        Some(counter.take())
     }
 
     /// Continues elsewhere, and keeps the decoded code.
     pub(super) fn restart(&mut self, place: &Place) {
-        self.deframer = Deframer::at(self.transport.framing, place.byte);
-        if place.byte == 0 && self.transport.find_sync {
-            self.deframer.resync(&mut |_, _| {});
+        self.deframer = self.transport.deframer(place);
+        if let Some(counter) = &mut self.counter {
+            counter.restart(place);
         }
         self.packet = place.packet;
         self.start = *place;

@@ -192,6 +192,8 @@ struct Scan<'a> {
     images: Images<'a>,
     decode: Decode<'a>,
     layout: Layout,
+    /// Frames have no header fields to read.
+    bare: bool,
     deframer: Deframer,
     /// Position of the next frame.
     place: Place,
@@ -219,16 +221,12 @@ impl hartrace_encap::FrameSink for Taker<'_, '_> {
 
 impl<'a> Scan<'a> {
     fn new(decode: &Decode<'a>, place: Place) -> Result<Self, ParamsError> {
-        let Transport { framing, find_sync, .. } = decode.transport;
-        let mut deframer = Deframer::new(framing);
-        if find_sync {
-            deframer.resync(&mut |_, _| {});
-        }
         Ok(Self {
             images: decode.images.clone(),
             layout: decode.config.params.layout(decode.config.unit)?,
+            bare: decode.transport == Transport::new(Framing::Reference),
             decode: decode.clone(),
-            deframer,
+            deframer: decode.transport.deframer(&place),
             place,
             cut: 0,
             source: None,
@@ -250,8 +248,7 @@ impl<'a> Scan<'a> {
         // Formats 0, 1 and 2, the majority, are not relevant.
         let first = frame.payload_bytes().and_then(<[u8]>::first);
         let boring = first.is_some_and(|byte| byte & 3 != 3);
-        // Frames of this framing have no header fields to read.
-        if boring && self.decode.transport == Transport::new(Framing::Reference) {
+        if boring && self.bare {
             self.place.packet = self.place.packet.wrapping_add(1);
             return;
         }

@@ -86,7 +86,7 @@ impl Decode<'_> {
     ) -> Result<Ends, StretchError<E>> {
         let Stretch { byte, options, resumes, end } = *stretch;
         let source = self.transport.source;
-        let mut demux = Demux::new(self);
+        let mut demux = Demux::new(self)?;
         demux.restart(&Place { byte, packet: 0, options, source: resumes.then_some(source) });
         let (join, failed) = (RefCell::new(join), RefCell::new(None));
         let pass = |sinks: Vec<(Option<u16>, S)>| {
