@@ -354,7 +354,7 @@ part_docs() {
     paths || failed=1
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features || failed=1
     # What the sessions in the documents need. The CVA6 core is used if the part `cva6` has installed it.
-    debian verilator verilator c++ g++ make make clang-19 clang-19 ld.lld-19 lld-19
+    debian verilator verilator c++ g++ make make clang-19 clang-19 ld.lld-19 lld-19 parallel parallel jq jq
     data
     [[ ! -f $tools/cva6/requirements.txt ]] || export HARTRACE_CVA6_TOOLS=$tools/cva6
     # With the features of the part `tests`, so that nothing is compiled again.
