@@ -6,21 +6,11 @@ mod flow;
 mod paths;
 mod reads;
 
-use crate::item::Item;
-use crate::module::Content;
+use crate::component::{Content, Facts, Item};
 use crate::signal::{Kind, Signal};
 use crate::stmt::Stmt;
 use crate::target::Target;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Results of the checks.
-#[derive(Clone, Debug)]
-pub(crate) struct Facts {
-    /// For every block, in order: next values whose default is the output of their register.
-    pub(crate) defaults: Vec<Vec<(usize, usize)>>,
-    /// For every output: the inputs it depends on without a register in between.
-    pub(crate) paths: BTreeMap<String, BTreeSet<String>>,
-}
+use std::collections::BTreeMap;
 
 /// # Panics
 ///

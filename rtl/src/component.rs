@@ -1,10 +1,14 @@
-//! Finished modules.
+//! What modules consist of, and finished ones. These types contain each other: a module has instances of finished
+//! modules, which have a content of their own.
 
-use crate::check::Facts;
-use crate::item::{Body, Item};
-use crate::module::Content;
-use crate::{emit, names};
-use std::collections::BTreeMap;
+use crate::bits::Bits;
+use crate::expr::Expr;
+use crate::memory::Memory;
+use crate::names;
+use crate::signal::Signal;
+use crate::stmt::Stmt;
+use crate::target::Target;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A finished module, checked as a whole. It is cheap to clone.
@@ -117,39 +121,100 @@ impl Component {
         content.children = content.children.iter().map(|child| child.prefixed(prefix)).collect();
         Self::new(content, source, self.facts().clone())
     }
+}
 
-    /// The text of the module.
-    #[must_use]
-    pub fn emit(&self) -> String {
-        emit::module(self)
-    }
+/// Contents of a module, in the order they were written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Content {
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) clocked: bool,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) signals: Vec<Rc<Signal>>,
+    pub(crate) names: BTreeSet<String>,
+    pub(crate) body: Body,
+    pub(crate) children: Vec<Component>,
+    /// Names that need not be read.
+    pub(crate) optional: BTreeSet<usize>,
+    /// Signals that the author reads, but that nothing depends on.
+    pub(crate) dropped: BTreeSet<usize>,
+}
 
-    /// Names and texts of all modules of the hierarchy, each once, with instantiated modules before
-    /// those that instantiate them.
-    ///
-    /// # Panics
-    ///
-    /// If two different modules have the same name.
-    #[must_use]
-    #[track_caller]
-    pub fn files(&self) -> Vec<(String, String)> {
-        let mut files = Vec::new();
-        let mut texts = BTreeMap::new();
-        self.collect(&mut files, &mut texts);
-        files
-    }
+/// Results of the checks.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    /// For every block, in order: next values whose default is the output of their register.
+    pub(crate) defaults: Vec<Vec<(usize, usize)>>,
+    /// For every output: the inputs it depends on without a register in between.
+    pub(crate) paths: BTreeMap<String, BTreeSet<String>>,
+}
 
-    #[track_caller]
-    fn collect(&self, files: &mut Vec<(String, String)>, texts: &mut BTreeMap<String, String>) {
-        for child in self.children() {
-            child.collect(files, texts);
-        }
-        let text = self.emit();
-        match texts.insert(self.name().to_owned(), text.clone()) {
-            None => files.push((self.name().to_owned(), text)),
-            Some(other) => {
-                assert!(other == text, "two different modules are called {}", self.name());
-            }
-        }
-    }
+/// The part of a module after its ports, in the order it was written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Body {
+    pub(crate) items: Vec<Item>,
+    pub(crate) registers: Vec<Register>,
+    pub(crate) properties: Vec<Property>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    Section(String),
+    Declare(Rc<Signal>),
+    /// Next value and output.
+    DeclareRegister(Rc<Signal>, Rc<Signal>),
+    Constant(Rc<Signal>, Bits),
+    Assign(Target, Expr),
+    Comb(Vec<Stmt>),
+    Instance(Instance),
+    Memory(Memory),
+    Write {
+        memory: Memory,
+        enable: Expr,
+        address: Expr,
+        data: Expr,
+    },
+    Read {
+        memory: Memory,
+        word: Rc<Signal>,
+        address: Expr,
+    },
+    ReadClocked {
+        memory: Memory,
+        word: Rc<Signal>,
+        enable: Expr,
+        address: Expr,
+    },
+    /// The name of the sink, and the bits connected to it.
+    Unused(Rc<Signal>, Expr),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Instance {
+    pub(crate) name: String,
+    pub(crate) of: Component,
+    pub(crate) inputs: Vec<(String, Expr)>,
+    pub(crate) outputs: Vec<(String, Target)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Register {
+    pub(crate) q: Rc<Signal>,
+    pub(crate) d: Rc<Signal>,
+    pub(crate) reset: Option<Expr>,
+    pub(crate) enable: Option<Expr>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Property {
+    pub(crate) kind: PropertyKind,
+    pub(crate) name: String,
+    pub(crate) expr: Expr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PropertyKind {
+    Assert,
+    Assume,
+    Cover,
 }

@@ -7,12 +7,49 @@ mod lines;
 mod stmt;
 
 use crate::Expr;
-use crate::component::{Component, Direction, Port};
-use crate::module::Content;
+use crate::component::{Component, Content, Direction, Port};
 use lines::Lines;
+use std::collections::BTreeMap;
+
+impl Component {
+    /// The text of the module.
+    #[must_use]
+    pub fn emit(&self) -> String {
+        module(self)
+    }
+
+    /// Names and texts of all modules of the hierarchy, each once, with instantiated modules before
+    /// those that instantiate them.
+    ///
+    /// # Panics
+    ///
+    /// If two different modules have the same name.
+    #[must_use]
+    #[track_caller]
+    pub fn files(&self) -> Vec<(String, String)> {
+        let mut files = Vec::new();
+        let mut texts = BTreeMap::new();
+        self.collect(&mut files, &mut texts);
+        files
+    }
+
+    #[track_caller]
+    fn collect(&self, files: &mut Vec<(String, String)>, texts: &mut BTreeMap<String, String>) {
+        for child in self.children() {
+            child.collect(files, texts);
+        }
+        let text = self.emit();
+        match texts.insert(self.name().to_owned(), text.clone()) {
+            None => files.push((self.name().to_owned(), text)),
+            Some(other) => {
+                assert!(other == text, "two different modules are called {}", self.name());
+            }
+        }
+    }
+}
 
 /// The text of a module.
-pub(crate) fn module(component: &Component) -> String {
+fn module(component: &Component) -> String {
     let content = component.content();
     let mut out = Lines::default();
     out.comment(&content.doc);

@@ -1,7 +1,6 @@
 //! Instances of finished modules.
 
-use crate::component::{Component, Direction};
-use crate::item::{Instance, Item};
+use crate::component::{Component, Direction, Instance, Item};
 use crate::target::{Target, check_owner};
 use crate::{Expr, Module};
 use std::ops::Index;

@@ -1,11 +1,10 @@
 //! Runs modules without a simulator.
 
 use crate::bits::Bits;
-use crate::component::{Component, Direction};
+use crate::component::{Component, Direction, Item, PropertyKind, Register};
 use crate::eval::{Scope, eval};
 use crate::expr::Expr;
 use crate::index::{Index, Variable};
-use crate::item::{Item, PropertyKind, Register};
 use crate::signal::Signal;
 use crate::stmt::Stmt;
 use crate::target::{Part, Target};

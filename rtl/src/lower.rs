@@ -9,9 +9,8 @@
 mod prune;
 mod slice;
 
+use crate::component::{Body, Content, Item};
 use crate::expr::Expr;
-use crate::item::{Body, Item};
-use crate::module::Content;
 use crate::names;
 use crate::node::Node;
 use crate::signal::{Kind, ModuleId, Signal};

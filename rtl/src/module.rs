@@ -1,42 +1,23 @@
 //! A module under construction.
 
-use crate::component::{Component, Direction, Port};
-use crate::item::{Body, Item, Property, PropertyKind, Register};
+use crate::Expr;
+use crate::component::{Content, Direction, Item, Port, Property, PropertyKind, Register};
 use crate::names;
 use crate::node::Node;
 use crate::signal::{Kind, ModuleId, Signal};
 use crate::stmt::{Block, check_widths};
 use crate::target::{Target, check_owner};
-use crate::{Expr, check, lower};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A module under construction; [`Module::finish`] turns it into a [`Component`].
+/// A module under construction; [`Module::finish`] turns it into a [`Component`](crate::Component).
 ///
 /// All methods take `&self`, so that several functions can add to a module.
 #[derive(Debug)]
 pub struct Module {
     pub(crate) id: ModuleId,
     pub(crate) content: RefCell<Content>,
-}
-
-/// Contents of a module, in the order they were written.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Content {
-    pub(crate) name: String,
-    pub(crate) doc: String,
-    pub(crate) clocked: bool,
-    pub(crate) ports: Vec<Port>,
-    pub(crate) signals: Vec<Rc<Signal>>,
-    pub(crate) names: BTreeSet<String>,
-    pub(crate) body: Body,
-    pub(crate) children: Vec<Component>,
-    /// Names that need not be read.
-    pub(crate) optional: BTreeSet<usize>,
-    /// Signals that the author reads, but that nothing depends on.
-    pub(crate) dropped: BTreeSet<usize>,
 }
 
 /// A register: its output and its next value.
@@ -280,43 +261,6 @@ impl Module {
         self.claim(name);
         let name = name.to_owned();
         self.content.borrow_mut().body.properties.push(Property { kind, name, expr });
-    }
-
-    /// Checks the module as a whole, and finishes it.
-    ///
-    /// # Panics
-    ///
-    /// If a signal has no driver or two, keeps its value on some path through a block (a latch), is
-    /// read in a block before it is assigned there, depends on itself, or is never read.
-    #[must_use]
-    #[track_caller]
-    pub fn finish(self) -> Component {
-        self.sink_clock();
-        let mut content = self.content.into_inner();
-        let source = lower::module(&mut content, self.id);
-        let facts = check::check(&content);
-        Component::new(content, source, facts)
-    }
-
-    /// An unused clock or reset is not a mistake: a module may have these ports to match its
-    /// siblings.
-    fn sink_clock(&self) {
-        let (clock, reset) = {
-            let content = self.content.borrow();
-            if !content.clocked {
-                return;
-            }
-            let below = content.children.iter().any(Component::clocked);
-            let always = below || !content.body.properties.is_empty();
-            let reset = content.body.registers.iter().any(|register| register.reset.is_some());
-            let memory = content.body.items.iter().any(|item| matches!(item, Item::Memory(_)));
-            (always || memory || !content.body.registers.is_empty(), always || reset)
-        };
-        for (name, needed) in [("clk_i", clock), ("rst_ni", reset)] {
-            if !needed {
-                self.unused(&self.find(name).expr());
-            }
-        }
     }
 
     #[track_caller]

@@ -1,9 +1,8 @@
 //! Finds what a module says more than once.
 
-use crate::component::Component;
+use crate::component::{Component, Item};
 use crate::emit;
 use crate::expr::Expr;
-use crate::item::Item;
 use crate::node::Node;
 use crate::stmt::Stmt;
 use std::cmp::Reverse;

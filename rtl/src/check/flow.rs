@@ -2,8 +2,8 @@
 
 use super::driven;
 use super::reads::{self, Loops};
+use crate::component::Content;
 use crate::expr::Expr;
-use crate::module::Content;
 use crate::signal::Kind;
 use crate::stmt::Stmt;
 use crate::target::{Part, Target};

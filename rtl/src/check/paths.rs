@@ -1,9 +1,8 @@
 //! No signal depends on itself without a register in between.
 
 use super::driven;
+use crate::component::{Content, Instance, Item};
 use crate::expr::Expr;
-use crate::item::{Instance, Item};
-use crate::module::Content;
 use crate::node::Node;
 use crate::signal::Kind;
 use crate::stmt::Stmt;

@@ -1,8 +1,8 @@
 //! Finds the bits that are read.
 
+use crate::component::{Body, Item};
 use crate::expr::Expr;
 use crate::index::{Index, Variable};
-use crate::item::{Body, Item};
 use crate::node::Node;
 use crate::signal::Signal;
 use crate::stmt::Stmt;

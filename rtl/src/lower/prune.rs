@@ -4,9 +4,8 @@
 //! it, so it is not a mistake; but neither should a reader of the module, nor a linter, have to wonder about it.
 
 use crate::check::read_bits;
+use crate::component::{Content, Item, Property, PropertyKind};
 use crate::concat;
-use crate::item::{Item, Property, PropertyKind};
-use crate::module::Content;
 use crate::node::Node;
 use crate::signal::{Kind, ModuleId};
 
