@@ -6,9 +6,8 @@ use crate::files::{self, Capture};
 use crate::follow::{Following, SMALL};
 use crate::{gaps, input};
 use hartrace_bits::mask;
-use hartrace_report::{Item, OneSource, Part, Silent};
+use hartrace_report::{Item, Noted, OneSource, Part, Silent};
 use hartrace_sources::executed::check::{Comparison, Expected, Sides};
-use indicatif::ProgressBar;
 use std::io::Write;
 use std::ops::ControlFlow;
 
@@ -25,21 +24,22 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     let mut gaps = gaps::new(name.clone(), args.follow.strict, bar.clone());
     let mut comparison = Comparison::new(expected, mask(width)).of(programs.image(0));
     // One bar is enough.
-    let capture = Capture { bar: ProgressBar::hidden(), ..capture };
+    let capture = Capture::of(capture.input);
     let mut source = OneSource::default();
     let mut found = Silent::default();
-    let flow = following.run(capture, SMALL, Part::default, |decoded| {
+    let make = || Noted::new(Part::default(), false);
+    let flow = following.run(capture, SMALL, make, |decoded| {
         found = Silent { bytes: decoded.bytes, packets: decoded.packets };
-        for (id, part) in &decoded.sinks {
-            for (at, item) in part.iter() {
+        for (id, part) in decoded.sinks {
+            for (at, item) in part.into_parts().0.iter() {
                 if comparison.is_done() {
                     break;
                 }
-                source.take(*id, name)?;
+                source.take(id, name)?;
                 match item {
                     Item::Retired(run) => comparison.decoded_all(run.addresses, at)?,
                     Item::Event(event) | Item::Aside(event) => {
-                        gaps.event(*id, at, &event);
+                        gaps.event(id, at, &event);
                         gaps.check()?;
                     }
                 }

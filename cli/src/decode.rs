@@ -146,12 +146,9 @@ impl Job<'_> {
     ) -> Result<Status, Failure> {
         let (following, limits) = (self.following, self.limits.as_ref());
         let mut printer = Printer::new(report, self.args.out()?, gaps);
-        let Capture { input, bar, moving } = input;
-        let outcome = printer.follow(&following.follow, input, size, limits, |bytes| {
-            if !moving {
-                bar.set_position(bytes);
-            }
-        });
+        let progress = input.progress();
+        let Capture { input, bar, .. } = input;
+        let outcome = printer.follow(&following.follow, input, size, limits, progress);
         bar.finish_and_clear();
         outcome.map_err(|error| following.failure(error))?;
         Ok(Status::from(&printer.gaps))

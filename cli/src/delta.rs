@@ -7,7 +7,6 @@ use crate::follow::Following;
 use crate::gaps;
 use hartrace_decoder::calls::Functions;
 use hartrace_report::delta::{self, Delta, Style, captures};
-use indicatif::ProgressBar;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -23,16 +22,11 @@ pub(crate) fn run(args: DeltaArgs) -> Result<Status, Failure> {
     let functions = Arc::new(Functions::new(ranges));
     let bar = capture.bar.clone();
     // One bar is enough.
-    let other = Capture { bar: ProgressBar::hidden(), ..other };
+    let other = Capture::of(other.input);
     let sides = [(&first, capture), (&second, other)].map(|(following, capture)| {
-        let Capture { input, bar: own, moving } = capture;
         let gaps = gaps::new(following.about.capture.clone(), strict, bar.clone());
-        let progress = move |bytes| {
-            if !moving {
-                own.set_position(bytes);
-            }
-        };
-        delta::Capture { follow: &following.follow, input, gaps, progress }
+        let progress = Box::new(capture.progress());
+        delta::Capture { follow: &following.follow, input: capture.input, gaps, progress }
     });
     let (found, ended) = captures(sides, &functions, rows, (!whole).then_some(delta::CONTEXT));
     bar.finish_and_clear();

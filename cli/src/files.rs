@@ -75,7 +75,7 @@ pub(crate) struct Capture<R = Input> {
     pub(crate) input: R,
     pub(crate) bar: ProgressBar,
     /// Reading moves the bar: only the reader knows how far it is in a compressed file.
-    pub(crate) moving: bool,
+    moving: bool,
 }
 
 impl<R> Capture<R> {
@@ -88,6 +88,12 @@ impl<R> Capture<R> {
     pub(crate) fn map<S>(self, wrap: impl FnOnce(R) -> S) -> Capture<S> {
         let Self { input, bar, moving } = self;
         Capture { input: wrap(input), bar, moving }
+    }
+
+    /// Shows the number of bytes so far.
+    pub(crate) fn progress(&self) -> impl Fn(u64) + Send + use<R> {
+        let bar = if self.moving { ProgressBar::hidden() } else { self.bar.clone() };
+        move |bytes| bar.set_position(bytes)
     }
 }
 

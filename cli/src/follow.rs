@@ -10,9 +10,9 @@ use hartrace_capture::params::Setup;
 use hartrace_capture::perf::Recording;
 use hartrace_capture::programs::{Changing, Code, Placed};
 use hartrace_capture::spaces::Timeline;
-use hartrace_decoder::Sink;
 use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_report::html::About;
+use hartrace_report::{Collect, Noted, Origin, decode};
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -112,22 +112,22 @@ impl Following {
         Ok(Self { follow, about })
     }
 
-    /// Decodes a capture in parts of about `size` bytes. Each part goes to a sink that `sink` makes,
+    /// Decodes a capture in parts of about `size` bytes. Each part goes to a sink that `make` makes,
     /// and the sinks go to `join`, in order. Breaks when `join` does, and returns its errors.
-    pub(crate) fn run<S: Sink + Send>(
+    pub(crate) fn run<P: Collect + 'static>(
         &self,
         capture: Capture<impl Read + Send>,
         size: usize,
-        sink: impl Fn() -> S + Sync,
-        mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, Failure> + Send,
+        make: impl Fn() -> Noted<P> + Sync,
+        mut join: impl FnMut(Decoded<Noted<P>>) -> Result<ControlFlow<()>, Failure> + Send,
     ) -> Result<ControlFlow<()>, Failure> {
-        let Capture { input, bar, moving } = capture;
-        let outcome = self.follow.run(input, size, sink, |decoded| {
-            if !moving {
-                bar.set_position(decoded.bytes);
-            }
+        let progress = capture.progress();
+        let Capture { input, bar, .. } = capture;
+        let join = |decoded: Decoded<_>| {
+            progress(decoded.bytes);
             join(decoded)
-        });
+        };
+        let outcome = decode(&self.follow, Origin::Capture(input), size, None, &make, join);
         bar.finish_and_clear();
         outcome.map_err(|error| self.failure(error))
     }

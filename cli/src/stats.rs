@@ -66,11 +66,10 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
 
 /// Counts all of a capture. A malformed packet is a gap.
 fn read(tally: &mut Tally, path: &Path, capture: Capture, mut gaps: Gaps) -> Result<(), Failure> {
-    let Capture { input, bar, moving } = capture;
+    let progress = capture.progress();
+    let Capture { input, bar, .. } = capture;
     let outcome = tally.read(input, |tally| {
-        if !moving {
-            bar.set_position(tally.bytes());
-        }
+        progress(tally.bytes());
         match tally.fault() {
             Some((at, fault)) if gaps.is_strict() => {
                 gaps.event(None, at, &Event::Gap(fault));

@@ -10,7 +10,6 @@ use hartrace_cva6_sim::soc::{Job, Outcome, Report, Soc, SocConfig, SocError, che
 use hartrace_cva6_sim::{Config as Platform, Core, Exit, Latency};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Setting;
-use hartrace_report::PcsText;
 use hartrace_sources::executed::bundled::CVA6;
 use hartrace_sources::executed::modes;
 use std::io::{self, Write};
@@ -63,10 +62,12 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
         bar.suspend(|| -> Result<(), Failure> {
             match args.emit {
                 Some(SimEmit::Pcs) => {
-                    let mut pcs = PcsText::default();
-                    soc.decode(&job, &survey, &outcome, args.hart, &mut pcs)?;
+                    let mut pcs = String::new();
+                    soc.decode(&job, &survey, &outcome, args.hart, &mut |pc| {
+                        pcs += &format!("{pc:016x}\n");
+                    })?;
                     let mut out = io::stdout();
-                    out.write_all(&pcs.text).and_then(|()| out.flush())?;
+                    out.write_all(pcs.as_bytes()).and_then(|()| out.flush())?;
                 }
                 None => report.print(&name, &survey, &outcome)?,
             }

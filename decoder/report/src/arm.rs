@@ -11,6 +11,7 @@ mod side;
 pub use elements::{elements, marks, packets};
 pub use listing::{Listing, listing};
 
+use crate::erased::Erased;
 use crate::limited::{Limited, Shared};
 use crate::limits::Limits;
 use crate::noted::Noted;
@@ -42,21 +43,51 @@ pub fn report<R: Report, W: Write>(
     how: How,
     all: &[Traced<'_>],
 ) -> Result<(), Error> {
-    each(printer, how, all, &Plain)
+    let maker = printer.report.maker();
+    let decode = |make: &Make<'_, _>, take: &mut Take<'_, _>| plain(how, all, make, take);
+    each(printer, &|| Erased::new(maker()), Erased::into_sink, decode)
 }
 
-/// Decodes sources with the sinks that a form needs, and ends the gaps.
-fn each<R: Report, W: Write>(
-    printer: &mut Printer<R, W>,
+/// Decodes sources for any report. Nothing of its type depends on the report, so that it is compiled once, here.
+fn plain(
     how: How,
     all: &[Traced<'_>],
-    form: &(impl Form<R::Part> + Sync),
+    make: &Make<'_, Erased>,
+    take: &mut Take<'_, Erased>,
 ) -> Result<(), Error> {
-    let outcome = decode_each(printer, how, all, form);
-    if outcome.is_err() {
-        // The error that follows says more.
-        let _ = printer.finish();
-    }
+    decode_each(how, all, &Plain, make, take)
+}
+
+/// Makes a part with its gaps.
+type Make<'a, P> = dyn Fn() -> Noted<P> + Sync + 'a;
+
+/// Takes parts of a source, and then nothing, at its end.
+type Take<'a, P> = dyn FnMut(Option<u16>, Option<Noted<P>>) -> Result<(), Error> + 'a;
+
+/// Reports what `decode` decodes, and ends the gaps. Parts are made by `maker`, and reported as what `into_part` makes of
+/// them.
+fn each<R: Report, W: Write, P: Collect>(
+    printer: &mut Printer<R, W>,
+    maker: &(dyn Fn() -> P + Sync),
+    into_part: impl Fn(P) -> R::Part,
+    decode: impl FnOnce(&Make<'_, P>, &mut Take<'_, P>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let strict = printer.gaps.is_strict();
+    let outcome = decode(&|| Noted::new(maker(), strict), &mut |source, part| match part {
+        Some(part) => printer.join(vec![(source, part.map(&into_part))]),
+        // The end of this source.
+        None if R::WHOLE => Ok(()),
+        None => Ok(printer.finish()?),
+    });
+    let outcome = match outcome {
+        Ok(()) if R::WHOLE => printer.finish().map_err(Error::from),
+        Ok(()) => Ok(()),
+        Err(error) => {
+            // The error says more than what may follow from it.
+            let _ = printer.finish();
+            Err(error)
+        }
+    };
     printer.gaps.end(match outcome {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
@@ -64,40 +95,28 @@ fn each<R: Report, W: Write>(
     outcome
 }
 
-/// Decodes sources, and finishes the report.
-fn decode_each<R: Report, W: Write>(
-    printer: &mut Printer<R, W>,
+/// Decodes sources into parts.
+fn decode_each<P: Collect>(
     how: How,
     all: &[Traced<'_>],
-    form: &(impl Form<R::Part> + Sync),
+    form: &(impl Form<P> + Sync),
+    make: &Make<'_, P>,
+    take: &mut Take<'_, P>,
 ) -> Result<(), Error> {
-    let strict = printer.gaps.is_strict();
-    let maker = printer.report.maker();
-    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<R::Part>>) -> bool| {
-        let make = || Noted::new(maker(), strict);
-        match how.limits.map(Shared::new) {
-            None => form.decode(traced, &mut Passing::new(&make, pass)),
-            Some(limits) => {
-                let make = || Limited { sink: make(), limits: &limits };
-                let mut pass = |part: Option<Limited<'_, _>>| pass(part.map(|part| part.sink));
-                form.decode(traced, &mut Passing::new(&make, &mut pass));
-            }
+    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<P>>) -> bool| match how
+        .limits
+        .map(Shared::new)
+    {
+        None => form.decode(traced, &mut Passing::new(make, pass)),
+        Some(limits) => {
+            let make = || Limited { sink: make(), limits: &limits };
+            let mut pass = |part: Option<Limited<'_, _>>| pass(part.map(|part| part.sink));
+            form.decode(traced, &mut Passing::new(&make, &mut pass));
         }
     };
-    let take = |traced: &Traced<'_>, part: Option<Noted<R::Part>>| {
-        let source = (how.named || all.len() > 1).then_some(traced.id);
-        match part {
-            Some(part) => printer.join(vec![(source, part)]),
-            // The end of this source.
-            None if R::WHOLE => Ok(()),
-            None => Ok(printer.finish()?),
-        }
-    };
-    side::each(all, how.threads, work, take)?;
-    if R::WHOLE {
-        printer.finish()?;
-    }
-    Ok(())
+    side::each(all, how.threads, work, |traced: &Traced<'_>, part| {
+        take((how.named || all.len() > 1).then_some(traced.id), part)
+    })
 }
 
 /// Decodes a source into parts of type `P`.

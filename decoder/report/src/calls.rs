@@ -17,6 +17,7 @@ pub use perfetto::{Perfetto, Timing};
 pub use pprof::Pprof;
 pub use speedscope::Speedscope;
 
+use crate::follow::{Decoder, own};
 use crate::report::{Collect, Report};
 use hartrace_capture::programs::{Programs, Symbols};
 use hartrace_decoder::calls::{CallStack, Functions, Transfers, Visit};
@@ -92,7 +93,12 @@ impl<'a, F: CallForm> Calls<'a, F> {
     }
 }
 
-impl Collect for Transfers {}
+impl Collect for Transfers {
+    #[inline(never)] // or every crate that uses it would compile the decoder anew
+    fn decoder() -> Option<Decoder<Self>> {
+        Some(own)
+    }
+}
 
 impl<F: CallForm> Report for Calls<'_, F> {
     type Part = Transfers;

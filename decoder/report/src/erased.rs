@@ -50,9 +50,16 @@ impl Erased {
         Self(Box::new(sink))
     }
 
-    /// Returns the sink if it is of this type.
-    pub fn into_sink<S: Collect + 'static>(self) -> Option<S> {
-        self.0.into_any().downcast().ok().map(|sink| *sink)
+    /// Returns the sink.
+    ///
+    /// # Panics
+    ///
+    /// If it is of another type.
+    pub fn into_sink<S: Collect + 'static>(self) -> S {
+        match self.0.into_any().downcast() {
+            Ok(sink) => *sink,
+            Err(_) => panic!("a sink of another type"),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::{Collect, Erased, Error, Limited, Noted, Printer, Report, Shared, Sil
 use hartrace_capture::follow::Follow;
 use hartrace_capture::perf::Recording;
 use hartrace_decoder::stream::{Decoded, StreamError};
+use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
@@ -21,6 +22,17 @@ impl<'r, I> Origin<'r, I> {
     pub fn map<J>(self, wrap: impl FnOnce(I) -> J) -> Origin<'r, J> {
         match self {
             Self::Capture(input) => Origin::Capture(wrap(input)),
+            Self::Recording(recording) => Origin::Recording(recording),
+        }
+    }
+
+    /// The same, of a type that does not depend on the input.
+    fn as_dyn<'i>(&'i mut self) -> Origin<'r, &'i mut Input<'i>>
+    where
+        I: Read + Send,
+    {
+        match self {
+            Self::Capture(input) => Origin::Capture(input),
             Self::Recording(recording) => Origin::Recording(recording),
         }
     }
@@ -45,36 +57,16 @@ impl<R: Report + Send, W: Write + Send> Printer<R, W> {
     ) -> Result<(), StreamError<Error>> {
         let strict = self.gaps.is_strict();
         let maker = self.report.maker();
-        let make = || Noted::new(maker(), strict);
         let mut found = Silent::default();
-        let mut join = |Decoded { sinks, bytes, packets }: Decoded<Noted<R::Part>>| {
+        let join = |Decoded { sinks, bytes, packets }: Decoded<Noted<R::Part>>| {
             found = Silent { bytes, packets };
             progress(bytes);
             self.join(sinks)?;
             let done = limits.is_some_and(Shared::is_done);
             Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        // Only a whole capture has to be decoded as fast as possible.
-        let erased = || Erased::new(make());
-        let outcome = match (origin, limits) {
-            (Origin::Capture(input), None) => follow.run(input, size, make, join),
-            (Origin::Capture(input), Some(limits)) => {
-                let make = || Limited { sink: erased(), limits };
-                follow.run(input, size, make, |decoded| {
-                    join(restored(decoded, |limited| limited.sink))
-                })
-            }
-            (Origin::Recording(recording), None) => {
-                follow
-                    .run_recorded(recording, erased, |decoded| join(restored(decoded, |sink| sink)))
-            }
-            (Origin::Recording(recording), Some(limits)) => {
-                let make = || Limited { sink: erased(), limits };
-                follow.run_recorded(recording, make, |decoded| {
-                    join(restored(decoded, |limited| limited.sink))
-                })
-            }
-        };
+        let make = || Noted::new(maker(), strict);
+        let outcome = decode(follow, origin, size, limits, &make, join);
         let printed = self.finish().map_err(|error| StreamError::Join(error.into()));
         self.gaps.end(*outcome.as_ref().unwrap_or(&ControlFlow::Break(())));
         if let Ok(ControlFlow::Continue(())) = outcome {
@@ -84,12 +76,100 @@ impl<R: Report + Send, W: Write + Send> Printer<R, W> {
     }
 }
 
-/// Sinks with the type they were made of.
-fn restored<S, P: Collect + 'static>(
-    Decoded { sinks, bytes, packets }: Decoded<S>,
-    erased: impl Fn(S) -> Erased,
-) -> Decoded<P> {
-    let sinks = sinks.into_iter();
-    let sinks = sinks.filter_map(|(source, sink)| Some((source, erased(sink).into_sink()?)));
-    Decoded { sinks: sinks.collect(), bytes, packets }
+/// A capture.
+type Input<'a> = dyn Read + Send + 'a;
+
+/// Makes sinks.
+type Make<'a, P> = dyn Fn() -> Noted<P> + Sync + 'a;
+
+/// Takes parts, and says whether more are wanted.
+type Take<'a, P> = dyn FnMut(Decoded<Noted<P>>) -> ControlFlow<()> + Send + 'a;
+
+type Outcome = Result<ControlFlow<()>, StreamError<Infallible>>;
+
+/// Decodes a capture in parts of about so many bytes. Nothing of its type depends on who calls it, so that it is compiled
+/// once, here.
+pub type Decoder<P> = fn(&Follow, &mut Input<'_>, usize, &Make<'_, P>, &mut Take<'_, P>) -> Outcome;
+
+/// A decoder for one type of sink.
+pub(crate) fn own<P: Collect>(
+    follow: &Follow,
+    input: &mut Input<'_>,
+    size: usize,
+    make: &Make<'_, P>,
+    take: &mut Take<'_, P>,
+) -> Outcome {
+    follow.run(input, size, make, |decoded| Ok(take(decoded)))
+}
+
+/// Decodes everything within the limits, in parts of about `size` bytes. Each part goes to a sink that `make` makes, and
+/// the sinks go to `join`, in order. Breaks when `join` does.
+///
+/// # Errors
+///
+/// If the capture cannot be read, and those of `join`.
+pub fn decode<P: Collect + 'static, E: Send>(
+    follow: &Follow,
+    mut origin: Origin<'_, impl Read + Send>,
+    size: usize,
+    limits: Option<&Shared>,
+    make: &Make<'_, P>,
+    mut join: impl FnMut(Decoded<Noted<P>>) -> Result<ControlFlow<()>, E> + Send,
+) -> Result<ControlFlow<()>, StreamError<E>> {
+    let mut failed = None;
+    let mut take = |decoded: Decoded<Noted<P>>| {
+        join(decoded).unwrap_or_else(|error| {
+            failed = Some(error);
+            ControlFlow::Break(())
+        })
+    };
+    let outcome = match (origin.as_dyn(), limits, P::decoder()) {
+        // Only a whole capture has to be decoded as fast as possible.
+        (Origin::Capture(input), None, Some(decoder)) => {
+            decoder(follow, input, size, make, &mut take)
+        }
+        (origin, limits, _) => {
+            let make = || make().map(Erased::new);
+            let mut take = |Decoded { sinks, bytes, packets }: Decoded<Noted<Erased>>| {
+                let sinks = sinks.into_iter();
+                let sinks = sinks.map(|(source, sink)| (source, sink.map(Erased::into_sink)));
+                take(Decoded { sinks: sinks.collect(), bytes, packets })
+            };
+            erased(follow, origin, size, limits, &make, &mut take)
+        }
+    };
+    match (outcome, failed) {
+        (_, Some(error)) => Err(StreamError::Join(error)),
+        (Ok(flow), None) => Ok(flow),
+        (Err(StreamError::Input(error)), None) => Err(StreamError::Input(error)),
+        (Err(StreamError::Params(error)), None) => Err(StreamError::Params(error)),
+    }
+}
+
+/// Decodes for sinks of any type, with one decoder.
+fn erased(
+    follow: &Follow,
+    origin: Origin<'_, &mut Input<'_>>,
+    size: usize,
+    limits: Option<&Shared>,
+    make: &Make<'_, Erased>,
+    take: &mut Take<'_, Erased>,
+) -> Outcome {
+    let Some(limits) = limits else {
+        return match origin {
+            Origin::Capture(input) => own(follow, input, size, make, take),
+            Origin::Recording(recording) => {
+                follow.run_recorded(recording, make, |decoded| Ok(take(decoded)))
+            }
+        };
+    };
+    let make = || Limited { sink: make(), limits };
+    let join = |Decoded { sinks, bytes, packets }: Decoded<Limited<'_, _>>| {
+        let sinks = sinks.into_iter().map(|(source, limited)| (source, limited.sink));
+        Ok(take(Decoded { sinks: sinks.collect(), bytes, packets }))
+    };
+    match origin {
+        Origin::Capture(input) => follow.run(input, size, make, join),
+        Origin::Recording(recording) => follow.run_recorded(recording, make, join),
+    }
 }

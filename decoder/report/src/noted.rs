@@ -28,6 +28,12 @@ impl<S> Noted<S> {
         (self.sink, self.gaps)
     }
 
+    /// The same gaps, with another sink.
+    pub(crate) fn map<T>(self, sink: impl FnOnce(S) -> T) -> Noted<T> {
+        let Self { sink: from, gaps, strict, ended } = self;
+        Noted { sink: sink(from), gaps, strict, ended }
+    }
+
     /// Whether a gap has ended it.
     pub(crate) fn is_ended(&self) -> bool {
         self.ended

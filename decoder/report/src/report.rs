@@ -1,5 +1,6 @@
 //! The interface of reports.
 
+use crate::follow::Decoder;
 use hartrace_decoder::{Event, Sink, StreamPos};
 use std::io::{self, Write};
 
@@ -63,6 +64,15 @@ impl<R: Report> Report for &mut R {
 
 /// What a part of a capture is decoded into.
 pub trait Collect: Sink + Send {
+    /// A decoder that is compiled for it alone. Without one, it gets one that is shared ([`Erased`](crate::Erased)),
+    /// which will do where decoding takes a small share of the time.
+    fn decoder() -> Option<Decoder<Self>>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Takes an event outside the stretch that is reported; see [`Limited`](crate::Limited).
     fn aside(&mut self, at: StreamPos, event: Event) {
         let _ = (at, event);

@@ -1,5 +1,6 @@
 //! Sums over a whole capture.
 
+use crate::follow::{Decoder, own};
 use crate::report::{Collect, Report};
 use hartrace_decoder::{Count, Coverage, Edges, Frequencies};
 use std::io::{self, Write};
@@ -10,10 +11,33 @@ pub trait Sum: Collect + Default + 'static {
     fn merge(&mut self, next: Self);
 }
 
-impl Collect for Count {}
-impl Collect for Coverage {}
-impl Collect for Edges {}
-impl Collect for Frequencies {}
+impl Collect for Count {
+    #[inline(never)] // or every crate that uses it would compile the decoder anew
+    fn decoder() -> Option<Decoder<Self>> {
+        Some(own)
+    }
+}
+
+impl Collect for Coverage {
+    #[inline(never)] // or every crate that uses it would compile the decoder anew
+    fn decoder() -> Option<Decoder<Self>> {
+        Some(own)
+    }
+}
+
+impl Collect for Edges {
+    #[inline(never)] // or every crate that uses it would compile the decoder anew
+    fn decoder() -> Option<Decoder<Self>> {
+        Some(own)
+    }
+}
+
+impl Collect for Frequencies {
+    #[inline(never)] // or every crate that uses it would compile the decoder anew
+    fn decoder() -> Option<Decoder<Self>> {
+        Some(own)
+    }
+}
 
 impl Sum for Count {
     fn merge(&mut self, next: Self) {

@@ -34,9 +34,9 @@ fn ended(
     let functions = Arc::new(Functions::new(ranges));
     let captures = bytes.map(|input| Capture {
         follow,
-        input,
+        input: Box::new(input),
         gaps: Gaps::new("capture", |_| ()).strict(strict),
-        progress: |_| (),
+        progress: Box::new(|_| ()),
     });
     delta::captures(captures, &functions, 1000, context)
 }

@@ -97,20 +97,7 @@ pub fn elements<E: From<io::Error>>(
     mut lost: impl FnMut(&Traced<'_>, u64) -> Result<(), E>,
 ) -> Result<(), E> {
     let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Written) -> bool| {
-        let (limits, written) = (how.limits, Written::default());
-        let (started, done) = (false, false);
-        let id = 0;
-        let mut elements = Elements { id, ranges, strict, limits, written, pass, started, done };
-        let mut packets = 0;
-        for portion in &traced.portions {
-            elements.id = portion.id;
-            packets = traced.decode_portion(portion, packets, &mut elements);
-        }
-        // Nothing but bytes without a synchronisation is a gap too.
-        let silent = u64::from(!elements.started);
-        elements.written.gaps = elements.written.gaps.saturating_add(silent);
-        elements.written.last = true;
-        (elements.pass)(elements.written);
+        written(traced, ranges, strict, how.limits, pass);
     };
     let mut gaps: u64 = 0;
     let take = |traced: &Traced<'_>, written: Written| {
@@ -122,6 +109,28 @@ pub fn elements<E: From<io::Error>>(
         }
     };
     side::each(all, how.threads, work, take)
+}
+
+/// Passes on the elements of a source. It is compiled once, here, whatever happens to them.
+fn written(
+    traced: &Traced<'_>,
+    ranges: bool,
+    strict: bool,
+    limits: Option<Limits>,
+    pass: &mut dyn FnMut(Written) -> bool,
+) {
+    let (written, started, done) = (Written::default(), false, false);
+    let mut elements = Elements { id: 0, ranges, strict, limits, written, pass, started, done };
+    let mut packets = 0;
+    for portion in &traced.portions {
+        elements.id = portion.id;
+        packets = traced.decode_portion(portion, packets, &mut elements);
+    }
+    // Nothing but bytes without a synchronisation is a gap too.
+    let silent = u64::from(!elements.started);
+    elements.written.gaps = elements.written.gaps.saturating_add(silent);
+    elements.written.last = true;
+    (elements.pass)(elements.written);
 }
 
 /// Some of the elements of one source.

@@ -1,7 +1,7 @@
 //! The program as an Arm core executed it: every instruction disassembled, with functions and source lines.
 
 use super::disassembly::disassemble;
-use super::{Form, How, Passing, Whole, each, profile};
+use super::{Form, How, Make, Passing, Take, Whole, decode_each, each, profile};
 use crate::listing::describe;
 use crate::printer::{Error, Printer};
 use crate::report::{Collect, ROOM, Report};
@@ -29,7 +29,18 @@ pub fn listing<W: Write>(
     all: &[Traced<'_>],
     programs: &Programs,
 ) -> Result<(), Error> {
-    each(printer, how, all, &Listed { programs })
+    each(printer, &Text::default, |text| text, |make, take| listed(how, all, programs, make, take))
+}
+
+/// Decodes sources. Nothing of its type depends on where the listing goes, so that it is compiled once, here.
+fn listed(
+    how: How,
+    all: &[Traced<'_>],
+    programs: &Programs,
+    make: &Make<'_, Text>,
+    take: &mut Take<'_, Text>,
+) -> Result<(), Error> {
+    decode_each(how, all, &Listed { programs }, make, take)
 }
 
 /// The report.

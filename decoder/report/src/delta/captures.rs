@@ -11,6 +11,7 @@ use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_decoder::{Event, StreamPos};
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -26,17 +27,28 @@ const PART: usize = 1 << 16;
 /// Bytes before the first difference that are decoded, so that the active functions there are known.
 pub const CONTEXT: u64 = 1 << 20;
 
+/// The bytes of a capture.
+type Input<'a> = Box<dyn Read + Send + 'a>;
+
+/// Is told the number of bytes so far.
+type Progress<'a> = Box<dyn FnMut(u64) + Send + 'a>;
+
 /// A capture of one source.
-#[derive(Debug)]
-pub struct Capture<'a, I, P> {
+pub struct Capture<'a> {
     /// How to decode it.
     pub follow: &'a Follow,
     /// Its bytes.
-    pub input: I,
+    pub input: Input<'a>,
     /// Where gaps are reported.
     pub gaps: Gaps,
     /// Is told the number of bytes so far.
-    pub progress: P,
+    pub progress: Progress<'a>,
+}
+
+impl fmt::Debug for Capture<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Capture").field("gaps", &self.gaps).finish_non_exhaustive()
+    }
 }
 
 /// How the decoding of a capture ended: with its gaps, or with an error.
@@ -49,16 +61,12 @@ pub type Ended = Result<Gaps, StreamError<Error>>;
 /// [`Delta::skipped`] says so. So are longer stretches after a difference, from a synchronisation on that follows the same
 /// instruction in both; [`Delta::later`] counts them. Gaps in there are not reported. Without `context`, or if a gap is an error,
 /// everything is decoded.
-pub fn captures<I, P>(
-    captures: [Capture<'_, I, P>; 2],
+pub fn captures(
+    captures: [Capture<'_>; 2],
     functions: &Arc<Functions>,
     rows: usize,
     context: Option<u64>,
-) -> (Delta, [Ended; 2])
-where
-    I: Read + Send,
-    P: FnMut(u64) + Send,
-{
+) -> (Delta, [Ended; 2]) {
     let [a, b] = &captures;
     let strict = a.gaps.is_strict() || b.gaps.is_strict();
     let context = context.filter(|_| !strict && a.follow.is_same(b.follow));
@@ -92,26 +100,22 @@ where
 }
 
 /// Skips what both captures have in common from there on; returns where to go on.
-fn skipped<I: Read, P: FnMut(u64)>(
-    [a, b]: &mut [Reading<'_, I, P>; 2],
-    from: [Start; 2],
-    context: u64,
-) -> [Start; 2] {
+fn skipped([a, b]: &mut [Reading<'_>; 2], from: [Start; 2], context: u64) -> [Start; 2] {
     skip([&mut lock(&a.tape), &mut lock(&b.tape)], from, context, &mut a.progress)
 }
 
 /// A capture that is being read.
-struct Reading<'a, I, P> {
+struct Reading<'a> {
     follow: &'a Follow,
-    tape: Mutex<Tape<'a, I>>,
+    tape: Mutex<Tape<'a, Input<'a>>>,
     gaps: Gaps,
-    progress: P,
+    progress: Progress<'a>,
     source: OneSource,
     found: Silent,
 }
 
-impl<'a, I: Read + Send, P: FnMut(u64) + Send> Reading<'a, I, P> {
-    fn new(capture: Capture<'a, I, P>, whole: bool) -> Self {
+impl<'a> Reading<'a> {
+    fn new(capture: Capture<'a>, whole: bool) -> Self {
         let Capture { follow, input, gaps, progress } = capture;
         let tape = Mutex::new(Tape::new(input, follow, whole));
         let (source, found) = (OneSource::default(), Silent::default());
@@ -147,16 +151,12 @@ enum Stop {
 }
 
 /// Decodes both captures from these places on, and compares them up to their ends, or to a stretch to skip.
-fn round<I, P>(
-    both: &mut [Reading<'_, I, P>; 2],
+fn round(
+    both: &mut [Reading<'_>; 2],
     starts: [Start; 2],
     compare: &mut Compare,
     least: Option<u64>,
-) -> (Option<Stop>, [Flow; 2])
-where
-    I: Read + Send,
-    P: FnMut(u64) + Send,
-{
+) -> (Option<Stop>, [Flow; 2]) {
     let [notes_a, notes_b] = [const { RefCell::new(VecDeque::new()) }; 2];
     let noted = |notes: &RefCell<VecDeque<Note>>, part: Part| {
         notes.borrow_mut().extend(part.notes);
@@ -196,15 +196,15 @@ fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// Follows how far two captures have been compared.
-struct Watching<'t, 'a, I> {
+struct Watching<'t, 'a> {
     /// Gaps that have been decoded, but not compared.
     notes: [&'t RefCell<VecDeque<Note>>; 2],
     gaps: [&'t mut Gaps; 2],
-    ahead: Ahead<'t, 'a, I>,
+    ahead: Ahead<'t, 'a, Input<'a>>,
     stop: Option<Stop>,
 }
 
-impl<I: Read> Watching<'_, '_, I> {
+impl Watching<'_, '_> {
     /// Reports gaps up to these offsets: not as they are decoded, since some of them may be decoded twice.
     fn tell(&mut self, up_to: [u64; 2]) {
         let sides = self.gaps.iter_mut().zip(self.notes).zip(up_to).enumerate();
@@ -221,7 +221,7 @@ impl<I: Read> Watching<'_, '_, I> {
     }
 }
 
-impl<I: Read> Watch for Watching<'_, '_, I> {
+impl Watch for Watching<'_, '_> {
     fn step(&mut self, at: [StreamPos; 2], alike: Option<bool>) -> ControlFlow<()> {
         self.tell(at.map(|at| at.byte));
         self.ahead.forget(at);
@@ -238,17 +238,17 @@ impl<I: Read> Watch for Watching<'_, '_, I> {
 }
 
 /// Decodes one of both captures.
-struct Decoder<'r, P> {
+struct Decoder<'r, 'p> {
     follow: &'r Follow,
     start: Option<Start>,
     strict: bool,
     file: String,
     source: &'r mut OneSource,
     found: &'r mut Silent,
-    progress: &'r mut P,
+    progress: &'r mut Progress<'p>,
 }
 
-impl<P: FnMut(u64) + Send> Decoder<'_, P> {
+impl Decoder<'_, '_> {
     /// Decodes from a place on, and passes on what was decoded, in parts.
     fn run(self, input: impl Read + Send, parts: &SyncSender<Part>) -> Flow {
         let Self { follow, start, strict, file, source, found, progress } = self;

@@ -2,13 +2,13 @@
 
 use crate::soc::{Job, Outcome, Soc, SocError, Survey};
 use hartrace_bits::{BitReader, Tail};
-use hartrace_decoder::{Config, Sink, StreamPos, Tracer};
+use hartrace_decoder::{Config, Event, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::{Deframer, Item};
 use hartrace_etrace::Unit;
 
 impl Soc {
-    /// Decodes the trace of one hart of a run, for callers that need more than the verdict. Damage is already
-    /// reported in the outcome, and is skipped.
+    /// Decodes the trace of one hart of a run, for callers that need more than the verdict, and passes the address of every
+    /// instruction to `retired`. Damage is already reported in the outcome, and is skipped.
     ///
     /// # Errors
     ///
@@ -19,7 +19,7 @@ impl Soc {
         survey: &Survey,
         outcome: &Outcome,
         hart: u32,
-        sink: &mut impl Sink,
+        retired: &mut dyn FnMut(u64),
     ) -> Result<(), SocError> {
         let top = &self.config.top;
         let (params, unit) = (top.encoder.etrace, top.encoder.unit());
@@ -27,6 +27,7 @@ impl Soc {
         let mut tracer = Tracer::new(config, &survey.image)?;
         let tail = if unit == Unit::RvTracer { Tail::Zero } else { Tail::Sign };
         let mut deframer = Deframer::new(top.framing()?);
+        let mut sink = Addresses(retired);
         let mut at = StreamPos { packet: 0, byte: 0 };
         deframer.feed(&outcome.bytes, &mut |offset, item| {
             if let Ok(Item::Frame(frame)) = item
@@ -34,11 +35,22 @@ impl Soc {
             {
                 at.byte = offset;
                 let payload = frame.payload_bytes().unwrap_or_default();
-                tracer.feed_bits(at, BitReader::new(payload, tail), sink);
+                tracer.feed_bits(at, BitReader::new(payload, tail), &mut sink);
                 at.packet += 1;
             }
         });
-        tracer.finish(sink);
+        tracer.finish(&mut sink);
         Ok(())
     }
+}
+
+/// Passes on addresses.
+struct Addresses<'a>(&'a mut dyn FnMut(u64));
+
+impl Sink for Addresses<'_> {
+    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+        run.addresses(&mut *self.0);
+    }
+
+    fn event(&mut self, _: StreamPos, _: Event) {}
 }
