@@ -20,7 +20,7 @@ pub(crate) use compare::SchemesArgs;
 pub(crate) use decode::{DecodeArgs, Emit, ExportArgs, PageArgs};
 pub(crate) use events::EventsArgs;
 pub(crate) use follow::FollowArgs;
-pub(crate) use fpga::{CompareArgs, FpgaCommand, Part, ReportArgs};
+pub(crate) use fpga::{CompareArgs, FpgaCommand, ReportArgs};
 pub(crate) use hdl::{DecoderArg, HdlArgs, ImageArgs, ProfileArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
 pub(crate) use parts::{MergeArgs, PartArgs, PlanArgs};

@@ -1,10 +1,10 @@
 //! `hartrace fpga`: area and clock rate of the encoder on FPGAs.
 
-use crate::args::{CompareArgs, DecoderArg, Part, ReportArgs};
+use crate::args::{CompareArgs, DecoderArg, ReportArgs};
 use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
 use hartrace_encoder_hdl::Config;
-use hartrace_fpga::{Design, DesignError, FpgaError, Measured, Options, Report, Tools};
+use hartrace_fpga::{Design, DesignError, Measured, Options, Report, Tools};
 use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -12,13 +12,16 @@ use std::time::Duration;
 
 /// Runs `fpga report`.
 pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
-    let options = options(args)?;
+    let options = Options::of(args.only, args.seeds).ok_or_else(|| {
+        Failure::usage("--seeds is for timing, which --only area leaves out")
+            .hint("one without the other")
+    })?;
     // Mistakes in any of them are reported before minutes have passed.
     let designs = match args.decoder {
         Some(protocol) => decoders(args, protocol)?,
         None => designs(args)?,
     };
-    let tools = Tools::find().map_err(failure)?;
+    let tools = Tools::find().map_err(Failure::input)?;
     let mut out = files::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
     let cannot = |error: io::Error| match &args.output {
         Some(path) => Failure::write(path.display(), &error),
@@ -38,7 +41,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
             // A step that has begun does not count as done.
             bar.set_position(begun.replace(begun.get() + 1));
         };
-        let measured = design.measure(&options, &tools, &watch).map_err(failure)?;
+        let measured = design.measure(&options, &tools, &watch).map_err(Failure::input)?;
         // Written at once, since the next may take minutes; without the bar, which shares the screen.
         let report = measured.report();
         let text = if args.json { measured.to_json() } else { format!("{report}\n") };
@@ -53,23 +56,6 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
     }
     out.flush().map_err(cannot)?;
     Ok(Status::Clean)
-}
-
-/// What to measure.
-fn options(args: &ReportArgs) -> Result<Options, Failure> {
-    let mut options = Options::default();
-    match (args.only, args.seeds) {
-        (Some(Part::Area), Some(_)) => {
-            return Err(Failure::usage("--seeds is for timing, which --only area leaves out")
-                .hint("one without the other"));
-        }
-        (Some(Part::Area), None) => options.seeds = None,
-        (only, seeds) => {
-            options.area = only.is_none();
-            options.seeds = seeds.or(options.seeds);
-        }
-    }
-    Ok(options)
 }
 
 /// Decoders with each number of bytes per cycle.
@@ -119,15 +105,6 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Status, Failure> {
 fn read(path: &Path) -> Result<Vec<Report>, Failure> {
     let bytes = files::read(path)?;
     let hint = "a file that `hartrace fpga report --json` wrote";
-    let reports = Report::all_from_json(&String::from_utf8_lossy(&bytes))
-        .map_err(|error| Failure::input(error).at(path.display()).hint(hint))?;
-    if reports.is_empty() {
-        return Err(Failure::input("the file contains no report").at(path.display()).hint(hint));
-    }
-    Ok(reports)
-}
-
-/// Missing or failing tools are not mistakes on the command line.
-fn failure(error: FpgaError) -> Failure {
-    Failure::input(error)
+    Report::all_from_json(&String::from_utf8_lossy(&bytes))
+        .map_err(|error| Failure::input(error).at(path.display()).hint(hint))
 }

@@ -46,6 +46,13 @@ pub enum Interface {
 }
 
 impl Interface {
+    /// All of them, each with the name of its cores and a description.
+    pub const NAMED: [(&'static str, Self, &'static str); 3] = [
+        ("cva6", Self::Nets, "CVA6 of 2022: block connector, adapter and its bind"),
+        ("cva6-rvfi", Self::Probes, "CVA6 with rvfi_probes_o, single or dual issue"),
+        ("rvfi", Self::Rvfi, "Any core with RVFI: block connector and adapter"),
+    ];
+
     /// The name of the list of the adapter's files.
     #[must_use]
     pub fn list(self) -> &'static str {

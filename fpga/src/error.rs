@@ -88,6 +88,9 @@ pub enum FpgaError {
     /// The design for a board cannot be made.
     #[error("the design for the board cannot be made: {0}")]
     Board(String),
+    /// A file without reports.
+    #[error("the file contains no report")]
+    NoReport,
     /// Not a report.
     #[error("not a report: {0}")]
     NotAReport(serde_json::Error),

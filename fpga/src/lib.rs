@@ -54,7 +54,7 @@ pub use design::{Design, Measured};
 pub use error::FpgaError;
 pub use generated::DesignError;
 pub use path::{Path, Step};
-pub use report::{Options, Report, ToolVersions};
+pub use report::{Options, Part, Report, ToolVersions};
 pub use source::Source;
 pub use summary::summary;
 pub use timing::{Placement, Timing};

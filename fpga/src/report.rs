@@ -24,7 +24,36 @@ impl Default for Options {
     }
 }
 
+/// A part of a measurement.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Area on UltraScale+.
+    Area,
+    /// Clock rate on ECP5.
+    Timing,
+}
+
+impl Part {
+    /// Both, each with its name and a description.
+    pub const NAMED: [(&'static str, Self, &'static str); 2] = [
+        ("area", Self::Area, "Area on UltraScale+"),
+        ("timing", Self::Timing, "Clock rate on ECP5"),
+    ];
+}
+
 impl Options {
+    /// Both or one part, with this number of placements; `None` if there are placements, but no timing.
+    #[must_use]
+    pub fn of(only: Option<Part>, seeds: Option<u32>) -> Option<Self> {
+        match (only, seeds) {
+            (Some(Part::Area), Some(_)) => None,
+            (Some(Part::Area), None) => Some(Self { area: true, seeds: None }),
+            (only, seeds) => {
+                Some(Self { area: only.is_none(), seeds: seeds.or(Self::default().seeds) })
+            }
+        }
+    }
+
     /// Number of steps of a measurement.
     #[must_use]
     pub fn steps(&self) -> u64 {
@@ -160,6 +189,9 @@ impl Report {
     /// If the text is not JSON, or does not consist of reports.
     pub fn all_from_json(text: &str) -> Result<Vec<Self>, FpgaError> {
         let reports = serde_json::Deserializer::from_str(text).into_iter();
-        reports.map(|report| report.map_err(FpgaError::NotAReport)).collect()
+        let reports: Vec<Self> = reports
+            .map(|report| report.map_err(FpgaError::NotAReport))
+            .collect::<Result<_, _>>()?;
+        if reports.is_empty() { Err(FpgaError::NoReport) } else { Ok(reports) }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct EventsArgs {
     #[arg(long, value_name = "LOG")]
     pub(crate) events: Option<PathBuf>,
     /// What the context identifier holds, by which --events distinguishes processes
-    #[arg(long, value_parser = named(HOLDS))]
+    #[arg(long, value_parser = named(Holds::NAMED))]
     pub(crate) context_id: Option<Holds>,
 }
 
@@ -30,11 +30,3 @@ impl EventsArgs {
         log.map(Some).map_err(Failure::input)
     }
 }
-
-/// What a context identifier holds.
-const HOLDS: [(&str, Holds, &str); 4] = [
-    ("asid", Holds::Asid, "An address space identifier, in bits 7:0"),
-    ("asid+pid", Holds::AsidPid, "The same, and a process in bits 31:8"),
-    ("asid+tid", Holds::AsidTid, "The same, and a thread in bits 31:8"),
-    ("tid", Holds::Tid, "A thread"),
-];

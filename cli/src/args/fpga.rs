@@ -1,8 +1,10 @@
 //! Arguments of `hartrace fpga`.
 
 use super::DecoderArg;
-use clap::{Args, Subcommand, ValueEnum};
+use super::values::named;
+use clap::{Args, Subcommand};
 use hartrace_decoder_hdl::Unrolls;
+use hartrace_fpga::Part;
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -35,7 +37,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) seeds: Option<u32>,
     /// Measure only one of the two
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = named(Part::NAMED))]
     pub(crate) only: Option<Part>,
     /// One JSON object per configuration
     #[arg(long)]
@@ -43,15 +45,6 @@ pub(crate) struct ReportArgs {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-}
-
-/// What can be measured.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Part {
-    /// Area on UltraScale+
-    Area,
-    /// Clock rate on ECP5
-    Timing,
 }
 
 #[derive(Debug, Args)]

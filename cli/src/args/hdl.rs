@@ -42,7 +42,7 @@ pub(crate) struct HdlArgs {
     #[arg(long, value_name = "BITS")]
     pub(crate) xlen: Option<u8>,
     /// Where trace goes [default: as configured, otherwise memory]
-    #[arg(long, value_parser = named(SINKS))]
+    #[arg(long, value_parser = named(Sink::NAMED))]
     pub(crate) sink: Option<Sink>,
     /// Number of harts, each with its own core and registers. Several harts get srcIDs of 8 bits if none
     /// are configured [default: as configured, otherwise 1]
@@ -52,7 +52,7 @@ pub(crate) struct HdlArgs {
     #[arg(long, value_name = "NAME_", conflicts_with = "decoder")]
     pub(crate) prefix: Option<String>,
     /// Also write the connector for a core
-    #[arg(long, value_name = "CORE", value_parser = named(CORES))]
+    #[arg(long, value_name = "CORE", value_parser = named(Interface::NAMED))]
     pub(crate) core: Option<Interface>,
     /// Where to write it
     #[arg(short, long, value_name = "DIR")]
@@ -66,21 +66,6 @@ pub(crate) enum DecoderArg {
     /// E-Trace in the standard encapsulation
     Etrace,
 }
-
-/// Cores with a connector.
-const CORES: [(&str, Interface, &str); 3] = [
-    ("cva6", Interface::Nets, "CVA6 of 2022: block connector, adapter and its bind"),
-    ("cva6-rvfi", Interface::Probes, "CVA6 with rvfi_probes_o, single or dual issue"),
-    ("rvfi", Interface::Rvfi, "Any core with RVFI: block connector and adapter"),
-];
-
-/// Where trace goes.
-const SINKS: [(&str, Sink, &str); 4] = [
-    ("axis", Sink::AXI_STREAM, "AXI4-Stream"),
-    ("atb", Sink::ATB, "AMBA trace bus"),
-    ("memory", Sink::MEMORY, "A ring buffer in memory, over AXI4"),
-    ("frames", Sink::FRAMES, "CoreSight frames on an AXI4-Stream, as a trace port sends them"),
-];
 
 #[derive(Debug, Args)]
 pub(crate) struct ImageArgs {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InputArgs {
     /// Format of the log [default: detected by its content]
-    #[arg(long, value_parser = named(FORMATS), value_name = "FORMAT")]
+    #[arg(long, value_parser = named(Format::NAMED), value_name = "FORMAT")]
     pub(crate) input_format: Option<Format>,
     /// spike: the hart to read
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -20,20 +20,6 @@ pub(crate) struct InputArgs {
     #[arg(long, value_parser = named(RETIREMENTS), default_value = "single")]
     pub(crate) retirement: Flavour,
 }
-
-/// Formats of logs. The columns of `reference` are found by name: itype_0, cause, priv, context, ctype,
-/// sijump_0, iretire_0, ilastsize_0, time (decimal), tval, iaddr_0 (hexadecimal); lanes _0 to _3; optional
-/// trigger (bit 0 on, 1 off, 2+lane notify), halted, reset (levels), cycles (since the row before).
-const FORMATS: [(&str, Format, &str); 4] = [
-    ("spike", Format::Spike, "Output of spike -l --log-commits, or of either; RVFI trace of CVA6"),
-    (
-        "cva6",
-        Format::Cva6,
-        "Commit log of CVA6: CSV with the columns cycle, event, pc, insn, priv, taken_ex, cause, tval",
-    ),
-    ("reference", Format::Reference, "Encoder input of the reference flow: CSV"),
-    ("htr", Format::TraceFile, "Trace file of `hartrace convert`"),
-];
 
 /// What the iretire columns count.
 const RETIREMENTS: [(&str, Flavour, &str); 2] =

@@ -20,7 +20,7 @@ pub(crate) struct ExecArgs {
     #[arg(value_name = "ARG", last = true)]
     pub(crate) arguments: Vec<String>,
     /// What executes it: our own hart, or QEMU (Debian: qemu-user, qemu-system-misc, gcc)
-    #[arg(long, value_parser = named(EXECUTORS), default_value = "iss")]
+    #[arg(long, value_parser = named(Executor::NAMED), default_value = "iss")]
     pub(crate) with: Executor,
     /// Modes: delta, or some of ir, ie, sij, bp, jtc and full, joined by +; or all [default: delta]
     ///
@@ -45,12 +45,6 @@ pub(crate) struct ExecArgs {
     #[arg(long)]
     pub(crate) json: bool,
 }
-
-/// What executes a program.
-const EXECUTORS: [(&str, Executor, &str); 2] = [
-    ("iss", Executor::Hart, "Our own hart"),
-    ("qemu", Executor::Qemu, "QEMU, which is faster. Cause and value of faults are not known"),
-];
 
 #[derive(Debug, Args)]
 pub(crate) struct EncodeArgs {

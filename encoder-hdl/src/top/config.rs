@@ -128,6 +128,14 @@ impl Sink {
     /// Frames of source 1, with a synchronisation in every KiB.
     pub const FRAMES: Self = Self::Frames { id: 1, sync_frames: 64 };
 
+    /// One of each, with its name and a description.
+    pub const NAMED: [(&'static str, Self, &'static str); 4] = [
+        ("axis", Self::AXI_STREAM, "AXI4-Stream"),
+        ("atb", Self::ATB, "AMBA trace bus"),
+        ("memory", Self::MEMORY, "A ring buffer in memory, over AXI4"),
+        ("frames", Self::FRAMES, "CoreSight frames on an AXI4-Stream, as a trace port sends them"),
+    ];
+
     pub(crate) fn word_bytes(self) -> u32 {
         match self {
             Self::AxiStream { word_bytes }

@@ -19,6 +19,28 @@ pub enum Format {
     TraceFile,
 }
 
+impl Format {
+    /// All of them, each with its name and a description.
+    ///
+    /// The columns of `reference` are found by name: itype_0, cause, priv, context, ctype, sijump_0, iretire_0,
+    /// ilastsize_0, time (decimal), tval, iaddr_0 (hexadecimal); lanes _0 to _3; optional trigger (bit 0 on, 1 off,
+    /// 2+lane notify), halted, reset (levels), cycles (since the row before).
+    pub const NAMED: [(&'static str, Self, &'static str); 4] = [
+        (
+            "spike",
+            Self::Spike,
+            "Output of spike -l --log-commits, or of either; RVFI trace of CVA6",
+        ),
+        (
+            "cva6",
+            Self::Cva6,
+            "Commit log of CVA6: CSV with the columns cycle, event, pc, insn, priv, taken_ex, cause, tval",
+        ),
+        ("reference", Self::Reference, "Encoder input of the reference flow: CSV"),
+        ("htr", Self::TraceFile, "Trace file of `hartrace convert`"),
+    ];
+}
+
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -20,6 +20,16 @@ pub enum Holds {
     Tid,
 }
 
+impl Holds {
+    /// All of them, each with its name and a description.
+    pub const NAMED: [(&'static str, Self, &'static str); 4] = [
+        ("asid", Self::Asid, "An address space identifier, in bits 7:0"),
+        ("asid+pid", Self::AsidPid, "The same, and a process in bits 31:8"),
+        ("asid+tid", Self::AsidTid, "The same, and a thread in bits 31:8"),
+        ("tid", Self::Tid, "A thread"),
+    ];
+}
+
 /// The code that one process sees at one time. Spaces with different code are never equal, so a space can
 /// be the key of decoded code.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -37,6 +37,14 @@ pub enum Executor {
     Qemu,
 }
 
+impl Executor {
+    /// All of them, each with its name and a description.
+    pub const NAMED: [(&'static str, Self, &'static str); 2] = [
+        ("iss", Self::Hart, "Our own hart"),
+        ("qemu", Self::Qemu, "QEMU, which is faster. Cause and value of faults are not known"),
+    ];
+}
+
 /// A program to execute.
 ///
 /// A program with the symbol `tohost` runs without an operating system and communicates with its host through
