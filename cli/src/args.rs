@@ -29,7 +29,7 @@ pub(crate) use probe::ProbeArgs;
 pub(crate) use run::{DemoArgs, EncodeArgs, ExecArgs, ExplainArgs, RunArgs};
 pub(crate) use sim::{Cva6Args, DecoderArgs, LoopArgs, SimArgs, SimCommand, SimEmit};
 pub(crate) use snapshot::SnapshotArgs;
-pub(crate) use stream::StreamArgs;
+pub(crate) use stream::{ReceiveArgs, StreamArgs};
 
 use clap::{Args, Parser, Subcommand};
 use hartrace_isa::Xlen;
@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Encode(EncodeArgs),
     /// Convert a log of an execution to a trace file, and print a summary
     Convert(ConvertArgs),
+    /// Write trace that arrives over a serial port or a pipe to a capture, until it ends, or Ctrl-C
+    Receive(ReceiveArgs),
     /// List the packets of a capture, field by field
     Dump(DumpArgs),
     /// List packets with the reason for each, from a log of an execution or inferred from a capture

@@ -32,6 +32,7 @@ mod parts;
 mod probe;
 mod profile;
 mod progress;
+mod receive;
 mod report;
 mod scenarios;
 mod sim;
@@ -68,6 +69,7 @@ fn run(cli: Cli) -> Result<Status, Failure> {
     match cli.command {
         Some(Command::Encode(args)) => encode::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
+        Some(Command::Receive(args)) => receive::run(&args),
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Decode(args)) => decode::run(&args),

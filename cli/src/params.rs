@@ -25,7 +25,7 @@ pub(crate) fn setup(args: &StreamArgs, described: Option<&Described>) -> Result<
     })
 }
 
-fn draft(path: &Path) -> Result<Draft, Failure> {
+pub(crate) fn draft(path: &Path) -> Result<Draft, Failure> {
     Draft::read_with(path, &mut |path| Ok((files::name(path), files::read(path)?)))
 }
 

@@ -73,6 +73,30 @@ pub(crate) struct FramingArgs {
     pub(crate) source: Option<u16>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ReceiveArgs {
+    /// A serial port such as /dev/ttyUSB0, a pipe, a file, or - for standard input
+    pub(crate) port: PathBuf,
+    /// Where to write the capture, with its description FILE.toml
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Encoder parameters, as `hdl` writes them
+    #[arg(long, value_name = "P")]
+    pub(crate) params: PathBuf,
+    /// Start with the first packet after a run of null packets
+    #[arg(long)]
+    pub(crate) find_sync: bool,
+    /// The speed of a serial port
+    #[arg(long, value_name = "N", default_value_t = 3_000_000)]
+    pub(crate) baud: u32,
+    /// End after this many bytes of the capture
+    #[arg(long, value_name = "N")]
+    pub(crate) bytes: Option<u64>,
+    /// End after this time
+    #[arg(long, value_name = "N")]
+    pub(crate) seconds: Option<u64>,
+}
+
 /// Reference models with quirks.
 pub(super) const COMPAT: [(&str, Compat, &str); 2] = [
     ("python-model", Compat::PythonModel, "The Python model of the reference flow"),

@@ -11,6 +11,7 @@ mod logs;
 mod manual;
 mod place;
 mod probe;
+mod receive;
 mod run;
 mod scenarios;
 mod silence;

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
+use thiserror::Error;
 
 /// When to end, besides at the end of the input.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +22,17 @@ pub struct Limits {
     pub bytes: Option<u64>,
     /// After this time.
     pub time: Option<Duration>,
+}
+
+/// Why receiving ended early.
+#[derive(Debug, Error)]
+pub enum ReceiveError {
+    /// The input cannot be read.
+    #[error("cannot read: {0}")]
+    Read(io::Error),
+    /// The capture cannot be written.
+    #[error("cannot write: {0}")]
+    Write(io::Error),
 }
 
 /// What was received.
@@ -36,9 +48,22 @@ pub struct Received {
     pub damaged: u64,
 }
 
+impl Received {
+    /// Whether there are packets, and nothing else.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.packets > 0 && self.damaged == 0
+    }
+}
+
 impl Display for Received {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { bytes, skipped, packets, damaged } = self;
+        match (bytes, skipped) {
+            (0, 0) => return f.write_str("nothing arrived"),
+            (0, _) => return write!(f, "no run of null packets in {skipped} bytes"),
+            _ => {}
+        }
         write!(f, "{bytes} bytes, {packets} packets")?;
         if *skipped > 0 {
             write!(f, "; {skipped} bytes before them were skipped")?;
@@ -105,7 +130,7 @@ pub fn receive(
     transport: &Transport,
     limits: &Limits,
     stop: &AtomicBool,
-) -> io::Result<Received> {
+) -> Result<Received, ReceiveError> {
     // Reading may wait for ever, so that it has a thread of its own.
     let (sender, blocks) = sync_channel::<io::Result<Vec<u8>>>(64);
     thread::spawn(move || {
@@ -131,14 +156,15 @@ pub fn receive(
             break;
         }
         match blocks.recv_timeout(left.map_or(TICK, |left| left.min(TICK))) {
-            Ok(block) => match block? {
+            Ok(block) => match block.map_err(ReceiveError::Read)? {
                 block if block.is_empty() => break,
-                block => writer.take(&block, output)?,
+                block => writer.take(&block, output).map_err(ReceiveError::Write)?,
             },
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
+    writer.received.skipped = writer.skipped();
     Ok(writer.received)
 }
 
@@ -173,6 +199,12 @@ impl Writer {
             deframer: Deframer::new(framing),
             received: Received::default(),
         }
+    }
+
+    /// Bytes before synchronisation, with those that are kept.
+    fn skipped(&self) -> u64 {
+        let kept = self.before.as_ref().map_or(0, Vec::len) as u64;
+        self.received.skipped.saturating_add(kept)
     }
 
     fn is_full(&self) -> bool {
@@ -256,7 +288,8 @@ mod tests {
             }
         }
         let (capture, received) = run(&[0x1f; 1000], 7, true, Limits::default());
-        assert!(capture.is_empty() && received.skipped > 0, "{received}");
+        assert!(capture.is_empty(), "{received}");
+        assert_eq!(received.to_string(), "no run of null packets in 1000 bytes");
     }
 
     #[test]
