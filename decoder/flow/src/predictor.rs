@@ -47,18 +47,19 @@ impl EntryUse {
 
     /// It predicts `taken`.
     fn predict(&mut self, taken: bool) {
-        let old = *self;
-        for before in (0..4).filter(|before| predicts(old.after(*before)) != taken) {
-            self.allowed &= !(1 << before);
-        }
+        // The predictions from the four states, moved together.
+        let apart = self.after.wrapping_shr(1) & 0b01_01_01_01;
+        let pairs = (apart | apart.wrapping_shr(1)) & 0b0011_0011;
+        let predicted = (pairs | pairs.wrapping_shr(2)) & 0b1111;
+        self.allowed &= if taken { predicted } else { !predicted };
     }
 
     /// It learns an outcome.
     fn learn(&mut self, taken: bool) {
-        let old = *self;
-        self.after = (0..4).fold(0, |after, before| {
-            after | learn(old.after(before), taken) << before.wrapping_mul(2)
-        });
+        // All four states at once: the prediction changes with the second equal outcome.
+        let prediction = self.after & 0b10_10_10_10;
+        let last = self.after.wrapping_shl(1) & 0b10_10_10_10;
+        self.after = if taken { prediction | last | 0b01_01_01_01 } else { prediction & last };
     }
 }
 
@@ -197,6 +198,33 @@ impl Predictor {
             if let Some(state) = self.states.get_mut(entry.index as usize) {
                 *state = entry.after(*state);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_learns_and_predicts_from_every_state() {
+        for (after, allowed, taken) in
+            (0..=255).flat_map(|after| [(after, 0b1111, false), (after, 0b0110, true)])
+        {
+            let old = EntryUse { index: 0, allowed, after };
+            let (mut learnt, mut asked) = (old, old);
+            learnt.learn(taken);
+            asked.predict(taken);
+            for before in 0..4 {
+                assert_eq!(
+                    learnt.after(before),
+                    learn(old.after(before), taken),
+                    "{old:?} {taken}"
+                );
+                let possible = allowed >> before & 1 != 0 && predicts(old.after(before)) == taken;
+                assert_eq!(asked.allowed >> before & 1 != 0, possible, "{old:?} {taken}");
+            }
+            assert_eq!((learnt.allowed, asked.after), (allowed, after));
         }
     }
 }
