@@ -83,7 +83,8 @@ fn a_serial_port() {
     let (place, trace) = place("receive-port");
     let (mut ours, port) = terminal();
     let all: Vec<u8> = (0..=255).collect();
-    let line = format!("receive {port} -o out --params p.toml --bytes 256 --baud 115200");
+    let line =
+        format!("receive {port} -o out --params p.toml --bytes 256 --baud 115200 --seconds 60");
     let child = listening(&place, &ours, &line);
     assert_eq!(tcgetattr(&ours).unwrap().output_speed(), 115_200);
     for part in all.chunks(7) {
@@ -93,7 +94,8 @@ fn a_serial_port() {
     assert_eq!(fs::read(place.dir.join("out")).unwrap(), all);
 
     let (mut ours, port) = terminal();
-    let line = format!("receive {port} -o out --params p.toml --bytes {}", trace.len());
+    let line =
+        format!("receive {port} -o out --params p.toml --bytes {} --seconds 60", trace.len());
     let child = listening(&place, &ours, &line);
     ours.write_all(&trace).unwrap();
     ended(child, 0);
