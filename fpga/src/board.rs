@@ -2,7 +2,7 @@
 //! encoder `micro`, and a serial line for the trace.
 //!
 //! The board is a ULX3S with an LFE5U-85F; its parts are in `fpga/ulx3s`. No board was at hand: the design is simulated
-//! from the core to the bits on the serial line, and built to a [bitstream](bitstream).
+//! from the core to the bits on the serial line, and built to a [`bitstream`].
 
 use crate::{FpgaError, Tools};
 use hartrace_cva6_connector::{Interface, package as connector};

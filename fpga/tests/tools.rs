@@ -33,8 +33,7 @@ fn main() -> ExitCode {
         ("runs_end_after_their_limit", runs_end_after_their_limit),
     ];
     let trials = tests.map(|(name, run)| Trial::test(name, run).with_ignored_flag(missing));
-    let mut trials = Vec::from(trials);
-    trials.extend(board::trials());
+    let trials = board::trials().into_iter().chain(trials).collect();
     libtest_mimic::run(&args, trials).exit_code()
 }
 

@@ -29,7 +29,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     let simulated = |name: &str, run: fn() -> Result<(), Failed>| {
         Trial::test(format!("board/{name}"), run).with_ignored_flag(!simulates)
     };
+    // The longest first, so that the others run beside it.
     vec![
+        Trial::test("board/bitstream", bitstream).with_ignored_flag(core.is_err()),
         simulated("all_of_a_dense_trace", || {
             let fifo_depth = 256;
             let top = TopConfig { fifo_depth, ..board::encoder()? };
@@ -41,7 +43,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("losses_of_the_serial_line_are_recorded", || {
             program_on(&board::encoder()?, "calls", BAUD, true)
         }),
-        Trial::test("board/bitstream", bitstream).with_ignored_flag(core.is_err()),
     ]
 }
 
