@@ -44,7 +44,7 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
     let mut comparison = Comparison::new(schemes, options).of(chosen);
     comparison.measure(&inputs, |input| input.workload(args, limit), || bar.inc(1))?;
     if args.data {
-        comparison.measure_data(&inputs, Input::program, || bar.inc(1))?;
+        comparison.measure_data(&inputs, |input| input.program(args, limit), || bar.inc(1))?;
     }
     if args.arm || !arm.is_empty() {
         comparison.measure_arm(if args.arm { &SOURCES } else { &[] }, &arm)?;
@@ -66,11 +66,11 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
 }
 
 impl Input<'_> {
-    /// The program to execute; `None` if it is a log.
-    fn program(&self) -> Result<Option<Program>, Failure> {
+    /// The program to execute, and its limit; `None` if it is a log.
+    fn program(&self, args: &SchemesArgs, limit: u64) -> Result<Option<(Program, u64)>, Failure> {
         match self {
-            Self::Listed(program) => Ok(Some(program.program()?)),
-            Self::Program(path) => exec::program(path).map(Some),
+            Self::Listed(it) => Ok(Some((it.program()?, it.limit(args.limit, limit)))),
+            Self::Program(path) => Ok(Some((exec::program(path)?, limit))),
             Self::Log(_) => Ok(None),
         }
     }

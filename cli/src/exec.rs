@@ -114,7 +114,7 @@ fn cannot_write(path: &Path) -> impl Fn(io::Error) -> Failure + '_ {
 impl From<ProgramError> for Failure {
     fn from(error: ProgramError) -> Self {
         let failure = match error.problem {
-            Problem::Arguments => Self::usage(&error.problem),
+            Problem::Arguments | Problem::Reads => Self::usage(&error.problem),
             _ => Self::input(&error.problem),
         };
         failure.at(files::name(&error.place)).hint_if(error.hint())

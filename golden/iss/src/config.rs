@@ -62,7 +62,7 @@ pub enum Environment {
         /// Names and contents.
         files: Vec<(String, Vec<u8>)>,
     },
-    /// Linux, as far as a static user program needs it to start, print and end. The program runs in
+    /// Linux, as far as a static user program needs it to start, read, print and end. The program runs in
     /// U mode; an `ecall` is reported as a trap, and execution continues with the instruction after
     /// it.
     Linux {
@@ -70,6 +70,10 @@ pub enum Environment {
         arguments: Vec<String>,
         /// `NAME=value`.
         variables: Vec<String>,
+        /// What standard input contains.
+        input: Vec<u8>,
+        /// Names and contents of the files that the program may read.
+        files: Vec<(String, Vec<u8>)>,
     },
 }
 

@@ -139,6 +139,11 @@ impl Hart {
         self.console = console;
     }
 
+    /// Numbers of the system calls that the program made and that do not exist here, in order. They failed with `ENOSYS`.
+    pub fn unknown_calls(&self) -> impl Iterator<Item = u64> {
+        self.host.unknown.iter().copied()
+    }
+
     /// The current registers.
     pub fn registers(&self) -> Registers {
         let mut x = [0; 32];

@@ -2,7 +2,7 @@
 
 use crate::abi::errno;
 use crate::config::Environment;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// First descriptor of a file; those below are the console.
 pub(crate) const FIRST_FILE: u64 = 3;
@@ -15,6 +15,10 @@ pub(crate) struct Host {
     pub(crate) replies: VecDeque<u64>,
     pub(crate) arguments: Vec<String>,
     files: Vec<(String, Vec<u8>)>,
+    /// Standard input, and the position in it.
+    input: (Vec<u8>, u64),
+    /// Numbers of system calls that do not exist here.
+    pub(crate) unknown: BTreeSet<u64>,
     /// File and position of each open descriptor.
     pub(crate) open: Vec<Option<(usize, u64)>>,
 }
@@ -25,8 +29,29 @@ impl Host {
             Environment::ProxyKernel { arguments, files } => {
                 Self { arguments: arguments.clone(), files: files.clone(), ..Self::default() }
             }
+            Environment::Linux { input, files, .. } => {
+                Self { files: files.clone(), input: (input.clone(), 0), ..Self::default() }
+            }
             _ => Self::default(),
         }
+    }
+
+    /// What can be read from a descriptor, and the position in it: that of a file, or standard input.
+    pub(crate) fn readable(&mut self, descriptor: u64) -> Option<(&[u8], &mut u64)> {
+        match descriptor {
+            0 => Some((&self.input.0, &mut self.input.1)),
+            _ => self.file(descriptor),
+        }
+    }
+
+    /// The size of the file `name`.
+    pub(crate) fn size_of(&self, name: &[u8]) -> Option<u64> {
+        Some(self.files.get(self.find(name)?)?.1.len() as u64)
+    }
+
+    fn find(&self, name: &[u8]) -> Option<usize> {
+        let name = name.strip_prefix(b"./").unwrap_or(name);
+        self.files.iter().position(|(other, _)| other.as_bytes() == name)
     }
 
     /// The file of a descriptor, and the position in it.
@@ -38,8 +63,7 @@ impl Host {
 
     /// The descriptor of the file `name`, or an error number.
     pub(crate) fn open(&mut self, name: &[u8]) -> u64 {
-        let name = String::from_utf8_lossy(name);
-        match self.files.iter().position(|(other, _)| *other == name) {
+        match self.find(name) {
             Some(file) => {
                 self.open.push(Some((file, 0)));
                 FIRST_FILE + self.open.len() as u64 - 1

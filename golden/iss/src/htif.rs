@@ -1,7 +1,7 @@
 //! The host at `tohost` and `fromhost`: exit, console, and system calls through memory, as bare-metal
 //! test programs and the proxy kernel use them.
 
-use crate::abi::{errno, stat_of_console, stat_of_file};
+use crate::abi::errno;
 use crate::config::Xlen;
 use crate::hart::Hart;
 use crate::host::FIRST_FILE;
@@ -84,65 +84,17 @@ impl Hart {
                 let name = name.split(|&byte| byte == 0).next().unwrap_or_default().to_vec();
                 self.host.open(&name)
             }
-            57 => {
-                match a0.checked_sub(FIRST_FILE).map(|index| self.host.open.get_mut(index as usize))
-                {
-                    Some(Some(slot)) => slot.take().map_or(errno(9), |_| 0),
-                    Some(None) => errno(9),
-                    None => 0,
-                }
-            }
-            62 => self.host_seek(a0, a1, a2),
-            63 => {
-                let position = self.host.file(a0).map(|(_, position)| *position);
-                let count = self.host_read(a0, a1, a2, position.unwrap_or(0));
-                if let Some((_, position)) = self.host.file(a0)
-                    && (count as i64) > 0
-                {
-                    *position += count;
-                }
-                count
-            }
+            57 => self.close_descriptor(a0),
+            62 => self.seek(a0, a1, a2),
+            63 => self.read_next(a0, a1, a2),
             64 => self.write_from_memory(a0, a1, a2),
-            67 => self.host_read(a0, a1, a2, a3),
-            80 => {
-                let stat = match self.host.file(a0) {
-                    Some((bytes, _)) => stat_of_file(bytes.len() as u64),
-                    None if a0 < FIRST_FILE => stat_of_console(),
-                    None => return self.host_result(place, errno(9)),
-                };
-                if self.memory.write(a1, &stat) { 0 } else { errno(14) }
-            }
+            67 => self.read_at(a0, a1, a2, a3),
+            80 => self.stat_descriptor(a0, a1),
             2011 => self.main_variables(a0, a1),
             _ => errno(38),
         };
-        self.host_result(place, result)
-    }
-
-    fn host_result(&mut self, place: u64, result: u64) -> Option<Exit> {
         self.memory.store::<8>(place, result);
         None
-    }
-
-    fn host_seek(&mut self, descriptor: u64, offset: u64, whence: u64) -> u64 {
-        let Some((bytes, position)) = self.host.file(descriptor) else { return errno(29) };
-        *position = match whence {
-            0 => offset,
-            1 => position.wrapping_add(offset),
-            _ => (bytes.len() as u64).wrapping_add(offset),
-        };
-        *position
-    }
-
-    /// Reads a file into memory. Reading the console returns end of file.
-    fn host_read(&mut self, descriptor: u64, buffer: u64, size: u64, position: u64) -> u64 {
-        let Some((bytes, _)) = self.host.file(descriptor) else {
-            return if descriptor < FIRST_FILE { 0 } else { errno(9) };
-        };
-        let rest = bytes.get(usize::try_from(position).unwrap_or(usize::MAX)..).unwrap_or_default();
-        let part = rest.get(..usize::try_from(size).unwrap_or(usize::MAX)).unwrap_or(rest);
-        let part = part.to_vec();
-        if self.memory.write(buffer, &part) { part.len() as u64 } else { errno(14) }
     }
 
     /// Prints memory. Returns the result of `write`.

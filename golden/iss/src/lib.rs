@@ -37,6 +37,7 @@ mod decode;
 mod detail;
 mod exec;
 mod fields;
+mod files;
 mod float;
 mod float_ops;
 mod hart;

@@ -1,9 +1,9 @@
 //! The part of Linux that a static program needs to start, print and end.
 //!
-//! There are no files except the console, whose input is empty, and neither threads nor signals;
-//! the time is that of the hart. All other system calls fail with `ENOSYS`.
+//! Files are given beforehand, as is what the console says, and can only be read. There are neither threads nor signals;
+//! the time is that of the hart. All other system calls fail with `ENOSYS`, and are remembered.
 
-use crate::abi::{errno, stat_of_console};
+use crate::abi::errno;
 use crate::config::{Range, Xlen};
 use crate::hart::Hart;
 use crate::memory::PAGE;
@@ -92,16 +92,21 @@ impl Hart {
             131 if a2 & 127 != 0 => return Some(killed(a2)),
             129..=131 => 0,
             29 => errno(25),
-            57 => 0,
-            62 => errno(29),
-            63 if a0 == 0 => 0,
-            63 => errno(9),
+            48 => self.find_path(a1),
+            56 => self.open_path(a1, a2),
+            57 => self.close_descriptor(a0),
+            62 if self.xlen == Xlen::Rv32 => self.seek_far(a0, (a1 << 32) | a2),
+            62 => self.seek(a0, a1, a2),
+            63 if matches!(a0, 1 | 2) => errno(9),
+            63 => self.read_next(a0, a1, a2),
             64 => self.write_from_memory(a0, a1, a2),
-            66 => self.write_vector(a0, a1, a2),
+            65 => self.each_of_vector(a1, a2, |hart, base, size| hart.read_next(a0, base, size)),
+            66 => self
+                .each_of_vector(a1, a2, |hart, base, size| hart.write_from_memory(a0, base, size)),
+            67 if self.xlen == Xlen::Rv64 => self.read_at(a0, a1, a2, self.x[13]),
             78 => errno(2),
-            79 | 80 if a0 > 2 => errno(9),
-            79 => self.give(a2, &stat_of_console()),
-            80 => self.give(a1, &stat_of_console()),
+            79 => self.stat_path(a0, a1, a2),
+            80 => self.stat_descriptor(a0, a1),
             // There is one thread: identifiers are 1, and no thread waits.
             96 | 172 | 178 => 1,
             98 | 99 | 134 | 135 | 215 | 226 | 233 => 0,
@@ -123,7 +128,10 @@ impl Hart {
                     error => error,
                 }
             }
-            _ => errno(38),
+            _ => {
+                self.host.unknown.insert(number);
+                errno(38)
+            }
         };
         self.set(10, self.extend(result));
         None
@@ -139,7 +147,13 @@ impl Hart {
         if self.memory.write(place, bytes) { 0 } else { errno(14) }
     }
 
-    fn write_vector(&mut self, descriptor: u64, vector: u64, count: u64) -> u64 {
+    /// Calls `part` for every piece of memory in a vector, until one is not used whole.
+    fn each_of_vector(
+        &mut self,
+        vector: u64,
+        count: u64,
+        part: impl Fn(&mut Self, u64, u64) -> u64,
+    ) -> u64 {
         let size: u64 = if self.xlen == Xlen::Rv32 { 4 } else { 8 };
         let mut total = 0;
         for index in 0..count.min(1024) {
@@ -151,13 +165,23 @@ impl Hart {
             let (Some(base), Some(length)) = (load(at), load(at.wrapping_add(size))) else {
                 return errno(14);
             };
-            let result = self.write_from_memory(descriptor, base, length);
+            let result = part(self, base, length);
             if (result as i64) < 0 {
-                return result;
+                return if total > 0 { total } else { result };
             }
             total += result;
+            if result < length {
+                break;
+            }
         }
         total
+    }
+
+    /// `llseek`, which passes the result through memory.
+    fn seek_far(&mut self, descriptor: u64, offset: u64) -> u64 {
+        let [place, whence] = [13, 14].map(|register| self.x[register] & self.mask);
+        let result = self.seek(descriptor, offset, whence);
+        if (result as i64) < 0 { result } else { self.give(place, &result.to_le_bytes()) }
     }
 
     /// Writes `struct timespec`, with a microsecond per tick.

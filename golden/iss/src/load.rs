@@ -27,7 +27,7 @@ impl Hart {
         let program = Program::new(&file, bytes, self.xlen)?;
         let environment = self.config.environment.clone();
         let user = matches!(environment, Environment::Linux { .. });
-        if let Environment::Linux { arguments, variables } = &environment {
+        if let Environment::Linux { arguments, variables, .. } = &environment {
             self.start_process(&program, arguments, variables)?;
         }
         for segment in &program.segments {

@@ -21,6 +21,7 @@
 
 mod arm;
 mod bundled;
+mod characteristics;
 mod chosen;
 mod data;
 mod error;
@@ -41,6 +42,7 @@ mod workload;
 use crate::Scheme;
 pub use arm::{IsaFigures, Isas, Source, is_arm_program};
 pub use bundled::SOURCES;
+pub use characteristics::Characteristics;
 pub use chosen::chosen;
 pub use data::DataFigures;
 pub use error::ComparisonError;
@@ -76,6 +78,8 @@ pub struct Comparison {
     schemes: Vec<Scheme>,
     options: Options,
     suite: Option<Suite>,
+    /// What the programs are like.
+    pub programs: Vec<Characteristics>,
     /// Figures for every program in every scheme.
     pub figures: Vec<Figures>,
     /// Figures for every program in every data scheme, if they were measured.
@@ -87,7 +91,8 @@ pub struct Comparison {
 impl Comparison {
     /// Starts a comparison of these schemes.
     pub fn new(schemes: Vec<Scheme>, options: Options) -> Self {
-        Self { schemes, options, suite: None, figures: Vec::new(), data: None, isas: None }
+        let (programs, figures) = (Vec::new(), Vec::new());
+        Self { schemes, options, suite: None, programs, figures, data: None, isas: None }
     }
 
     /// The programs are those of a suite, if any: tables have its means, beside published ones, unless means say nothing.
@@ -113,19 +118,23 @@ impl Comparison {
         let Self { schemes, options, .. } = &*self;
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let outer = cores.min(inputs.len()).max(1);
-        let found = each(inputs, outer, |input| -> Result<Vec<Option<Figures>>, E> {
+        let found = each(inputs, outer, |input| {
             let workload = open(input)?;
-            each(schemes, cores / outer, |scheme| {
+            let figures = each(schemes, cores / outer, |scheme| {
                 let figures = figures::measure(&workload, scheme, options.sync_every);
                 done();
-                Ok(figures?)
-            })
+                Ok::<_, E>(figures?)
+            })?;
+            Ok::<_, E>((Characteristics::of(&workload)?, figures))
         })?;
-        self.figures.extend(found.into_iter().flatten().flatten());
+        for (program, figures) in found {
+            self.programs.push(program);
+            self.figures.extend(figures.into_iter().flatten());
+        }
         Ok(())
     }
 
-    /// Measures the data traces of programs. `open` returns the program of an input, or `None` if it is not one;
+    /// Measures the data traces of programs. `open` returns the program of an input and its limit, or `None` if it is not one;
     /// `done` is called after every input.
     ///
     /// # Errors
@@ -134,13 +143,12 @@ impl Comparison {
     pub fn measure_data<I: Sync, E: From<ComparisonError> + Send>(
         &mut self,
         inputs: &[I],
-        open: impl Fn(&I) -> Result<Option<Program>, E> + Sync,
+        open: impl Fn(&I) -> Result<Option<(Program, u64)>, E> + Sync,
         done: impl Fn() + Sync,
     ) -> Result<(), E> {
-        let limit = self.options.limit;
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let found = each(inputs, cores, |input| -> Result<Vec<DataFigures>, E> {
-            let measure = |program: Program| data::measure(&program, limit);
+            let measure = |(program, limit): (Program, u64)| data::measure(&program, limit);
             let figures = open(input)?.map_or(Ok(Vec::new()), measure);
             done();
             Ok(figures?)
@@ -181,6 +189,9 @@ impl Comparison {
         if !self.figures.is_empty() || self.isas.is_none() {
             self.print_schemes(out, brief)?;
             self.print_means(out)?;
+            if !brief {
+                self.print_characteristics(out)?;
+            }
         }
         if let Some(figures) = &self.data {
             data::print(out, figures, brief)?;

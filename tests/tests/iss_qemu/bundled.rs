@@ -161,7 +161,12 @@ fn linux(program: &Program, bytes: &[u8]) -> Result<(), String> {
     let name = program.file.display().to_string();
     let mut hart = Hart::new(HartConfig {
         xlen: xlen(program),
-        environment: Environment::Linux { arguments: vec![name], variables: Vec::new() },
+        environment: Environment::Linux {
+            arguments: vec![name],
+            variables: Vec::new(),
+            input: Vec::new(),
+            files: Vec::new(),
+        },
         ..HartConfig::default()
     });
     let console = Console::default();

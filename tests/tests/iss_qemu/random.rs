@@ -41,7 +41,12 @@ fn write(program: &Program, xlen: u32, seed: u64) -> Result<PathBuf, String> {
 fn hart(program: &Program, xlen: u32) -> Result<(Hart, u64), String> {
     let mut hart = Hart::new(HartConfig {
         xlen: if xlen == 32 { Xlen::Rv32 } else { Xlen::Rv64 },
-        environment: Environment::Linux { arguments: Vec::new(), variables: Vec::new() },
+        environment: Environment::Linux {
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            input: Vec::new(),
+            files: Vec::new(),
+        },
         ..HartConfig::default()
     });
     let entry = hart.load_elf(&program.elf).map_err(|error| error.to_string())?;

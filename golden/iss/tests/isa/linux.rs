@@ -4,8 +4,12 @@ use crate::machine::{Code, Screen, elf};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, LoadError, Step, Xlen};
 
 fn hart(xlen: Xlen) -> Hart {
-    let environment =
-        Environment::Linux { arguments: vec!["program".to_owned()], variables: Vec::new() };
+    let environment = Environment::Linux {
+        arguments: vec!["program".to_owned()],
+        variables: Vec::new(),
+        input: b"typed".to_vec(),
+        files: vec![("a.txt".to_owned(), b"0123456789".to_vec())],
+    };
     Hart::new(HartConfig { xlen, environment, ..HartConfig::default() })
 }
 
@@ -84,6 +88,124 @@ fn calls_with_odd_arguments() {
         assert_eq!(found, want, "{number} {arguments:x?}: {found:x?}");
     }
     assert_eq!(call(Xlen::Rv32, 222, &[0, 0xffff_ffff, 3, anonymous]), error(12));
+}
+
+/// A hart that makes one system call after the other, with memory for names and results.
+struct Caller {
+    hart: Hart,
+    xlen: Xlen,
+}
+
+impl Caller {
+    const NAME: u64 = 0x7f10_0000;
+    const BUFFER: u64 = 0x7f20_0000;
+
+    fn new(xlen: Xlen) -> Self {
+        let mut hart = hart(xlen);
+        // ecall, and back to it.
+        let code = [("ecall", 0x0000_0073), ("j .-4", 0xffdf_f06f)];
+        hart.load_elf(&elf(xlen, 0x1_0000, &code)).expect("a program");
+        Self { hart, xlen }
+    }
+
+    fn name(&mut self, name: &str) -> u64 {
+        assert!(self.hart.write_memory(Self::NAME, &[name.as_bytes(), b"\0"].concat()));
+        Self::NAME
+    }
+
+    fn call(&mut self, number: u64, arguments: &[u64]) -> i64 {
+        self.hart.set_register(17, number);
+        for (value, register) in arguments.iter().zip(10..) {
+            self.hart.set_register(register, *value);
+        }
+        assert_eq!(self.hart.run(2, &mut |_: &Step| {}), Exit::Limit);
+        match (self.hart.registers().x[10], self.xlen) {
+            (value, Xlen::Rv32) => i64::from(value as i32),
+            (value, _) => value as i64,
+        }
+    }
+
+    fn bytes(&self, at: u64, size: u64) -> &[u8] {
+        self.hart.read_memory(at, size).expect("memory")
+    }
+}
+
+#[test]
+fn files_are_read() {
+    const HERE: u64 = -100_i64 as u64;
+    for xlen in [Xlen::Rv64, Xlen::Rv32] {
+        let mut caller = Caller::new(xlen);
+        let (buffer, far) = (Caller::BUFFER, Caller::BUFFER + 64);
+        let name = caller.name("./a.txt");
+        assert_eq!(caller.call(48, &[HERE, name, 4]), 0);
+        // For reading, for writing, and created.
+        let file = caller.call(56, &[HERE, name, 0]) as u64;
+        assert_eq!(file, 3);
+        assert_eq!(caller.call(56, &[HERE, name, 1]), -30);
+        assert_eq!(caller.call(56, &[HERE, name, 0o100]), -30);
+        assert_eq!(caller.call(63, &[file, buffer, 4]), 4);
+        assert_eq!(caller.bytes(buffer, 4), b"0123");
+        let seek = |caller: &mut Caller, offset: i64, whence: u64| match xlen {
+            Xlen::Rv64 => caller.call(62, &[file, offset as u64, whence]),
+            Xlen::Rv32 => {
+                let halves = [(offset >> 32) as u32, offset as u32].map(u64::from);
+                match caller.call(62, &[file, halves[0], halves[1], far, whence]) {
+                    0 => {
+                        let bytes = caller.bytes(far, 8).try_into().expect("eight bytes");
+                        i64::from_le_bytes(bytes)
+                    }
+                    error => error,
+                }
+            }
+        };
+        assert_eq!(seek(&mut caller, -3, 2), 7);
+        assert_eq!(seek(&mut caller, 1, 1), 8);
+        assert_eq!(seek(&mut caller, -1, 0), -22);
+        assert_eq!(seek(&mut caller, 0, 3), -22);
+        assert_eq!(caller.call(63, &[file, buffer, 100]), 2);
+        assert_eq!(caller.bytes(buffer, 2), b"89");
+        assert_eq!(caller.call(63, &[file, buffer, 100]), 0);
+        // The size of the file, by descriptor and by name.
+        assert_eq!(caller.call(80, &[file, buffer]), 0);
+        assert_eq!(caller.bytes(buffer + 48, 8), 10_u64.to_le_bytes());
+        assert_eq!(caller.call(79, &[HERE, name, buffer, 0]), 0);
+        assert_eq!(caller.bytes(buffer + 48, 8), 10_u64.to_le_bytes());
+        assert_eq!(caller.call(57, &[file]), 0);
+        for (number, arguments) in
+            [(57, vec![file]), (63, vec![file, buffer, 1]), (80, vec![file, buffer])]
+        {
+            assert_eq!(caller.call(number, &arguments), -9, "{number} after it was closed");
+        }
+        let name = caller.name("b.txt");
+        assert_eq!(caller.call(56, &[HERE, name, 0]), -2);
+        assert_eq!(caller.call(79, &[HERE, name, buffer, 0]), -2);
+        assert_eq!(caller.call(48, &[HERE, name, 4]), -2);
+        assert_eq!(caller.call(56, &[HERE, 16, 0]), -14);
+    }
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    let mut caller = Caller::new(Xlen::Rv64);
+    let buffer = Caller::BUFFER;
+    // Two pieces of memory: the second is larger than what is left.
+    let words = [buffer, 2, buffer + 8, 100].map(u64::to_le_bytes).concat();
+    assert!(caller.hart.write_memory(Caller::NAME, &words));
+    assert_eq!(caller.call(65, &[0, Caller::NAME, 2]), 5);
+    assert_eq!(caller.bytes(buffer, 2), b"ty");
+    assert_eq!(caller.bytes(buffer + 8, 3), b"ped");
+    assert_eq!(caller.call(63, &[0, buffer, 10]), 0);
+    assert_eq!(caller.call(62, &[0, 0, 0]), -29);
+    assert_eq!(caller.call(80, &[0, buffer]), 0);
+}
+
+#[test]
+fn unknown_calls_are_remembered() {
+    let mut caller = Caller::new(Xlen::Rv64);
+    for number in [5000, 24, 172, 5000] {
+        caller.call(number, &[]);
+    }
+    assert_eq!(caller.hart.unknown_calls().collect::<Vec<_>>(), [24, 5000]);
 }
 
 #[test]

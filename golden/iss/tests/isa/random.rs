@@ -123,7 +123,12 @@ fn random_bytes_as_programs() {
             _ => {}
         }
         let environment = match user {
-            true => Environment::Linux { arguments: vec![], variables: vec!["A=b".to_owned()] },
+            true => Environment::Linux {
+                arguments: vec![],
+                variables: vec!["A=b".to_owned()],
+                input: vec![],
+                files: vec![],
+            },
             false => Environment::Htif,
         };
         let memory = vec![Range { base: RAM, size: SIZE }];

@@ -96,7 +96,7 @@ pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>,
             }
         }),
     )?;
-    program.succeeded(exit)?;
+    program.succeeded(exit, &[])?;
     let mut sources: Vec<BitSource<'_>> = traces.iter().map(BitSource::new).collect();
     for lane in &mut lanes {
         lane.coder = lane.scheme.coder(xlen).map_err(ComparisonError::Data)?;

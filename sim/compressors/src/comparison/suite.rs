@@ -55,16 +55,24 @@ pub struct Suite {
 pub struct SuiteProgram {
     /// Its name in tables.
     pub name: String,
-    /// Its file, which may be compressed with zstd: relative to the file of the suite, or to the current folder for a suite that comes
-    /// with this crate.
+    /// Its file, which may be compressed with zstd. Like all files, it is relative to the file of the suite, or to the current
+    /// folder for a suite that comes with this crate.
     pub elf: PathBuf,
     /// Its arguments.
     #[serde(default)]
     pub arguments: Vec<String>,
+    /// What it reads from standard input.
+    pub input: Option<PathBuf>,
+    /// Files that it opens, by these names.
+    #[serde(default)]
+    pub files: Vec<PathBuf>,
     /// The largest number of instructions.
     pub limit: Option<u64>,
     /// The programs of the literature that do the same.
     pub like: Option<String>,
+    /// The folder that names of files are relative to.
+    #[serde(skip)]
+    folder: PathBuf,
     /// The program itself, if it is bundled.
     #[serde(skip)]
     bundled: Option<&'static [u8]>,
@@ -91,7 +99,7 @@ impl Suite {
         })?;
         let mut suite = Self::parse(&text, name)?;
         if let Some(folder) = path.parent() {
-            suite.programs.iter_mut().for_each(|program| program.elf = folder.join(&program.elf));
+            suite.programs.iter_mut().for_each(|program| program.folder = folder.into());
         }
         Ok(suite)
     }
@@ -102,8 +110,11 @@ impl Suite {
             name: (*name).into(),
             elf: PathBuf::new(),
             arguments: Vec::new(),
+            input: None,
+            files: Vec::new(),
             limit: None,
             like: None,
+            folder: PathBuf::new(),
             bundled: Some(elf),
         };
         let programs = PROGRAMS.iter().map(program).collect();
@@ -139,26 +150,38 @@ impl SuiteProgram {
     pub fn program(&self) -> Result<Program, ComparisonError> {
         let elf = match self.bundled {
             Some(elf) => elf.to_vec(),
-            None => {
-                let unreadable =
-                    |error: io::Error| ComparisonError::Read { path: self.elf.clone(), error };
-                let bytes = std::fs::read(&self.elf).map_err(unreadable)?;
-                match bytes.starts_with(&ZSTD) {
-                    true => zstd::decode_all(&bytes[..]).map_err(unreadable)?,
-                    false => bytes,
-                }
-            }
+            None => self.read(&self.elf)?,
         };
-        Ok(Program::new(self.name.clone(), elf)?.arguments(&self.arguments)?)
+        let program = Program::new(self.name.clone(), elf)?.arguments(&self.arguments)?;
+        let input = self.input.as_ref().map_or(Ok(Vec::new()), |path| self.read(path))?;
+        let files = self.files.iter();
+        let files = files.map(|path| Ok((path.to_string_lossy().into_owned(), self.read(path)?)));
+        Ok(program.reads(input, files.collect::<Result<_, ComparisonError>>()?)?)
     }
 
-    /// Executes the program for at most `limit` instructions, otherwise its own limit, otherwise `default`.
+    /// Reads a file, which may be compressed.
+    fn read(&self, path: &Path) -> Result<Vec<u8>, ComparisonError> {
+        let path = self.folder.join(path);
+        let unreadable = |error: io::Error| ComparisonError::Read { path: path.clone(), error };
+        let bytes = std::fs::read(&path).map_err(unreadable)?;
+        match bytes.starts_with(&ZSTD) {
+            true => zstd::decode_all(&bytes[..]).map_err(unreadable),
+            false => Ok(bytes),
+        }
+    }
+
+    /// The largest number of instructions: `limit`, otherwise its own limit, otherwise `default`.
+    pub fn limit(&self, limit: Option<u64>, default: u64) -> u64 {
+        limit.or(self.limit).unwrap_or(default)
+    }
+
+    /// Executes the program within its [limit](Self::limit).
     ///
     /// # Errors
     ///
     /// As of [`program`](Self::program), and if it fails.
     pub fn workload(&self, limit: Option<u64>, default: u64) -> Result<Workload, ComparisonError> {
-        Ok(Workload::execute(&self.program()?, limit.or(self.limit).unwrap_or(default))?)
+        Ok(Workload::execute(&self.program()?, self.limit(limit, default))?)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::figures::per_instruction;
 use super::means::published;
-use super::{Comparison, DataFigures, Figures, IsaFigures};
+use super::{Characteristics, Comparison, DataFigures, Figures, IsaFigures};
 use crate::Scheme;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -173,7 +173,8 @@ impl Comparison {
                 .collect(),
         });
         let data = self.data.as_deref();
-        let document = Document { rows: &self.figures, mean, suite, data, isas };
+        let programs = &self.programs;
+        let document = Document { rows: &self.figures, programs, mean, suite, data, isas };
         Ok(serde_json::to_string_pretty(&document)? + "\n")
     }
 }
@@ -192,6 +193,7 @@ pub(super) fn programs(figures: &[Figures]) -> Vec<&str> {
 #[derive(Serialize)]
 struct Document<'a> {
     rows: &'a [Figures],
+    programs: &'a [Characteristics],
     mean: BTreeMap<String, f64>,
     /// Present if the programs are those of a suite.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -58,7 +58,7 @@ impl Workload {
             rows.iter().for_each(|row| workload.push(row));
             Ok::<(), ProgramError>(())
         })?;
-        program.succeeded(ending.exit)?;
+        program.succeeded(ending.exit, &ending.unknown_calls)?;
         workload.tvec = program.knows_trap_vectors().then_some(ending.tvec);
         Ok(workload)
     }

@@ -68,6 +68,8 @@ pub struct Program {
     path: Option<PathBuf>,
     executor: Executor,
     arguments: Vec<String>,
+    input: Vec<u8>,
+    files: Vec<(String, Vec<u8>)>,
     elf: Vec<u8>,
     image: Image,
 }
@@ -81,6 +83,8 @@ pub struct Ending {
     pub instructions: u64,
     /// Contents of the trap vector registers by privilege, at the end of the run.
     pub tvec: Vec<(u8, u64)>,
+    /// Numbers of the system calls of Linux that the program made and that our hart does not have.
+    pub unknown_calls: Vec<u64>,
 }
 
 impl Program {
@@ -110,7 +114,8 @@ impl Program {
         let mut image = Image::new(Isa::new(xlen));
         let added = image.add_elf(&elf, 0);
         let (executor, arguments) = (Executor::default(), Vec::new());
-        let program = Self { name, path, executor, arguments, elf, image };
+        let (input, files) = (Vec::new(), Vec::new());
+        let program = Self { name, path, executor, arguments, input, files, elf, image };
         added.map_err(|error| program.error(error))?;
         Ok(program)
     }
@@ -132,6 +137,23 @@ impl Program {
             return Err(self.error(Problem::Arguments));
         }
         self.arguments = arguments.to_vec();
+        Ok(self)
+    }
+
+    /// Sets what a Linux program reads: standard input, and files by the names that it opens. QEMU passes on neither.
+    ///
+    /// # Errors
+    ///
+    /// If there is any of it and the program runs without an operating system.
+    pub fn reads(
+        mut self,
+        input: Vec<u8>,
+        files: Vec<(String, Vec<u8>)>,
+    ) -> Result<Self, ProgramError> {
+        if self.is_bare() && !(input.is_empty() && files.is_empty()) {
+            return Err(self.error(Problem::Reads));
+        }
+        (self.input, self.files) = (input, files);
         Ok(self)
     }
 
@@ -223,7 +245,8 @@ impl Program {
             cycles.rows.clear();
             if ended {
                 let tvec = hart.trap_vectors().map(|(level, base)| (level.0, base)).to_vec();
-                return Ok(Ending { exit, instructions, tvec });
+                let unknown_calls = hart.unknown_calls().collect();
+                return Ok(Ending { exit, instructions, tvec, unknown_calls });
             }
         }
     }
@@ -246,14 +269,17 @@ impl Program {
         Problem::of(exit).map_or(Ok(()), |problem| Err(self.error(problem)))
     }
 
-    /// Checks that a run was successful, or was cut by its limit.
+    /// Checks that a run was successful, or was cut by its limit. `unknown_calls` are those of [`Ending`].
     ///
     /// # Errors
     ///
     /// As of [`check`](Self::check), and if the program says that it has failed.
-    pub fn succeeded(&self, exit: Exit) -> Result<(), ProgramError> {
+    pub fn succeeded(&self, exit: Exit, unknown_calls: &[u64]) -> Result<(), ProgramError> {
         match exit {
-            Exit::Exited(code) if code != 0 => Err(self.error(Problem::Failed(code))),
+            Exit::Exited(code) if code != 0 => {
+                let calls = unknown_calls.to_vec();
+                Err(self.error(Problem::Failed { code, calls }))
+            }
             exit => self.check(exit),
         }
     }
@@ -294,7 +320,8 @@ impl Program {
         result?;
         take(&rows)?;
         let exit = ended.code.map_or(Exit::Limit, Exit::Exited);
-        Ok(Ending { exit, instructions: ended.instructions, tvec: Vec::new() })
+        let (instructions, tvec, unknown_calls) = (ended.instructions, Vec::new(), Vec::new());
+        Ok(Ending { exit, instructions, tvec, unknown_calls })
     }
 
     /// Creates a hart with the program loaded.
@@ -310,7 +337,8 @@ impl Program {
         } else {
             let name = std::iter::once(&self.name);
             let arguments = name.chain(&self.arguments).cloned().collect();
-            Environment::Linux { arguments, variables: Vec::new() }
+            let (input, files) = (self.input.clone(), self.files.clone());
+            Environment::Linux { arguments, variables: Vec::new(), input, files }
         };
         let config = HartConfig {
             xlen: match self.xlen() {

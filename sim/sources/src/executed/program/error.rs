@@ -23,7 +23,7 @@ impl ProgramError {
         match self.problem {
             Problem::Unsupported { .. } => Some("build for rv32gc or rv64gc"),
             Problem::Extension(_) => Some("build without it, or let QEMU execute it"),
-            Problem::Failed(_) => Some("what it needs to succeed, or a --limit before its end"),
+            Problem::Failed { .. } => Some("what it needs to succeed, or a --limit before its end"),
             Problem::Fault { .. } => Some("a trap handler, or an address within memory"),
             _ => None,
         }
@@ -56,6 +56,9 @@ pub enum Problem {
     /// It runs without an operating system, which could pass arguments to it.
     #[error("a bare-metal program takes no arguments")]
     Arguments,
+    /// It runs without an operating system, which could read for it.
+    #[error("a bare-metal program reads neither standard input nor files")]
+    Reads,
     /// It was built for an extension that the hart does not implement, and whose instructions would be taken
     /// for others.
     #[error("built for {0}, which our hart does not have")]
@@ -69,8 +72,13 @@ pub enum Problem {
         encoding: u32,
     },
     /// It says that it has failed.
-    #[error("ended with exit code {0}")]
-    Failed(i32),
+    #[error("ended with exit code {code}{}", failed_calls(calls))]
+    Failed {
+        /// The exit code.
+        code: i32,
+        /// System calls that it made, and that our hart does not have.
+        calls: Vec<u64>,
+    },
     /// It raised an exception for which it has no handler.
     #[error("exception {cause} at {pc:#x}, tval {tval:#x}, and no handler")]
     Fault {
@@ -81,6 +89,49 @@ pub enum Problem {
         /// The trap value.
         tval: u64,
     },
+}
+
+/// System calls that failed, if any, by name or by number.
+fn failed_calls(calls: &[u64]) -> String {
+    if calls.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = calls.iter().map(|call| call_name(*call)).collect();
+    format!("; our hart does not have its system calls {}", names.join(", "))
+}
+
+/// The name of a system call that programs may miss.
+fn call_name(number: u64) -> String {
+    const NAMES: [(u64, &str); 24] = [
+        (17, "getcwd"),
+        (23, "dup"),
+        (24, "dup3"),
+        (25, "fcntl"),
+        (34, "mkdirat"),
+        (35, "unlinkat"),
+        (46, "ftruncate"),
+        (49, "chdir"),
+        (59, "pipe2"),
+        (61, "getdents64"),
+        (68, "pwrite64"),
+        (72, "pselect6"),
+        (73, "ppoll"),
+        (101, "nanosleep"),
+        (115, "clock_nanosleep"),
+        (132, "sigaltstack"),
+        (165, "getrusage"),
+        (179, "sysinfo"),
+        (198, "socket"),
+        (216, "mremap"),
+        (220, "clone"),
+        (221, "execve"),
+        (276, "renameat2"),
+        (291, "statx"),
+    ];
+    match NAMES.iter().find(|(known, _)| *known == number) {
+        Some((_, name)) => format!("{name} ({number})"),
+        None => number.to_string(),
+    }
 }
 
 impl Problem {
@@ -107,6 +158,15 @@ pub fn complaint(exit: Exit) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn missing_system_calls_are_named() {
+        let text = |calls: &[u64]| Problem::Failed { code: 1, calls: calls.to_vec() }.to_string();
+        assert_eq!(text(&[]), "ended with exit code 1");
+        let expected =
+            "ended with exit code 1; our hart does not have its system calls statx (291), 9000";
+        assert_eq!(text(&[291, 9000]), expected);
+    }
 
     #[test]
     fn complaints_name_the_instruction() {
