@@ -1,6 +1,6 @@
 //! The part of Linux that a static program needs to start, print and end.
 //!
-//! Files are given beforehand, as is what the console says, and can only be read. There are neither threads nor signals;
+//! Files and standard input are given beforehand, and files can only be read. There are neither threads nor signals;
 //! the time is that of the hart. All other system calls fail with `ENOSYS`, and are remembered.
 
 use crate::abi::errno;
