@@ -158,6 +158,7 @@ fn files_are_read() {
                 }
             }
         };
+        assert_eq!(seek(&mut caller, 0, 1), 4);
         assert_eq!(seek(&mut caller, -3, 2), 7);
         assert_eq!(seek(&mut caller, 1, 1), 8);
         assert_eq!(seek(&mut caller, -1, 0), -22);
