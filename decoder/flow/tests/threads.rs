@@ -95,17 +95,23 @@ fn a_panic_ends_all_threads() {
     }
 }
 
-/// Everything of a source.
-#[derive(Default)]
-struct Log(Vec<String>);
+/// Everything of a source, in pieces.
+struct Log {
+    lines: Vec<String>,
+    room: usize,
+}
 
 impl Sink for Log {
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        self.0.push(format!("{at:?} {run:?}"));
+        self.lines.push(format!("{at:?} {run:?}"));
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {
-        self.0.push(format!("{at:?} {event:?}"));
+        self.lines.push(format!("{at:?} {event:?}"));
+    }
+
+    fn is_full(&self) -> bool {
+        self.lines.len() >= self.room
     }
 }
 
@@ -155,9 +161,10 @@ fn sources_are_the_same_on_any_thread() {
         for _ in 0..random(400) {
             match random(20) {
                 0 if turn % 2 == 0 => capture.extend([0xff; 3]),
-                _ => capture.extend(sync(random(6) as u16)),
+                _ => capture.extend(sync(random(if turn % 4 == 3 { 1 } else { 6 }) as u16)),
             }
         }
+        let room = [2, 10, usize::MAX][turn % 3];
         let run = |threads: usize, part: usize, source_cap: usize| {
             let config = Config { source_cap, ..Config::default() };
             let mut decode = Decode::new(config, &image, Transport::new(framing()));
@@ -166,10 +173,10 @@ fn sources_are_the_same_on_any_thread() {
             let mut logs: BTreeMap<_, Vec<_>> = BTreeMap::new();
             let result = decode.run(
                 Slow(&capture),
-                |_| Log::default(),
+                |_| Log { lines: Vec::new(), room },
                 |part| {
                     for (source, log) in part.sinks {
-                        logs.entry(source).or_default().extend(log.0);
+                        logs.entry(source).or_default().extend(log.lines);
                     }
                     Ok::<(), std::convert::Infallible>(())
                 },
@@ -221,6 +228,63 @@ fn two_sources_are_decoded_at_the_same_time() {
     assert!(*met.0.lock().expect("nobody panics") >= 2);
 }
 
+/// Full after every instruction. The first of all waits until the other thread has passed on some that are full.
+struct Piece<'p> {
+    passed: &'p (Mutex<usize>, Condvar),
+    waiting: &'p AtomicUsize,
+    runs: usize,
+}
+
+/// Far less than the capture has.
+const SOME: usize = 5;
+
+impl Sink for Piece<'_> {
+    fn run(&mut self, at: StreamPos, _: Run<'_>) {
+        self.runs += 1;
+        let (passed, changed) = self.passed;
+        let mut passed = passed.lock().expect("nobody panics");
+        if at.packet == 0 {
+            let outcome = changed.wait_timeout_while(passed, PATIENCE, |passed| *passed < SOME);
+            assert!(*outcome.expect("nobody panics").0 >= SOME, "the other thread waits");
+        } else {
+            *passed += 1;
+            changed.notify_all();
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.runs > 0
+    }
+}
+
+/// A thread whose sinks fill need not wait for its turn, unless there are too many of them.
+#[test]
+fn full_sinks_wait_for_their_turn() {
+    let image = code();
+    let capture = sync(0).repeat(400);
+    let (passed, waiting) = ((Mutex::new(0), Condvar::new()), AtomicUsize::new(0));
+    let mut decode = Decode::new(Config::default(), &image, Transport::new(framing()));
+    decode.threads = NonZeroUsize::new(2).expect("not zero");
+    decode.part = 100;
+    let (mut joined, mut most) = (0, 0);
+    let make = |_| {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Piece { passed: &passed, waiting: &waiting, runs: 0 }
+    };
+    let join = |part: hartrace_decoder::stream::Decoded<Piece<'_>>| {
+        for (_, piece) in part.sinks {
+            joined += piece.runs;
+            most = most.max(piece.waiting.fetch_sub(1, Ordering::Relaxed));
+        }
+        Ok::<(), std::convert::Infallible>(())
+    };
+    decode.run(&capture[..], make, join).expect("no error");
+    // Each synchronisation but the first also ends what came before it.
+    assert_eq!(joined, 2 * 400 - 1);
+    // Four full ones per thread, the rest of two parts per thread, and those that are being filled.
+    assert!((SOME..=16).contains(&most), "{most} sinks at the same time");
+}
+
 /// What packets are may depend on the modes of their source, and on damage. However a capture is cut, and whoever counts which
 /// part, every packet is counted once.
 #[test]
@@ -265,7 +329,7 @@ fn packets_are_counted_the_same_on_any_thread() {
             let threads = NonZeroUsize::new(threads).expect("not zero");
             let part = 1 + random(60) as usize;
             let decode = Decode { counted: Some(&all), threads, part, ..decode.clone() };
-            let make = |_| Log::default();
+            let make = |_| Log { lines: Vec::new(), room: usize::MAX };
             let join = |_| Ok::<(), std::convert::Infallible>(());
             decode.run(Slow(&capture), make, join).expect("nothing fails");
             let got = all.lock().expect("nobody panics").clone();

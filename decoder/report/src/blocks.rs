@@ -1,6 +1,7 @@
 //! One line per run of consecutive instructions.
 
 use crate::json;
+use crate::kept::Kept;
 use crate::ordered::{InOrder, leaves};
 use crate::part::Retired;
 use hartrace_capture::programs::{Programs, Symbols, address};
@@ -9,6 +10,7 @@ use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::Write;
+use std::ops::Range;
 
 /// Writes runs of instructions as lines. Runs that only a packet has split are joined again.
 #[derive(Debug)]
@@ -20,13 +22,15 @@ pub struct Blocks<'a> {
     xlen: Xlen,
     json: bool,
     source: Option<u16>,
+    /// The lines so far, by source and block.
+    lines: Kept<(Option<u16>, Block), Range<usize>>,
     /// The next run may continue it.
     pending: Option<Block>,
     /// Privilege and context, as far as known.
     state: Option<(u8, u64)>,
 }
 
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 struct Block {
     /// Number of its program.
     program: usize,
@@ -51,12 +55,21 @@ impl<'a> Blocks<'a> {
     /// Writes lines of text, or of JSON, with the names of `programs`.
     pub fn new(programs: &'a Programs, xlen: Xlen, json: bool) -> Self {
         let symbols = programs.iter().map(|program| program.symbols()).collect();
-        let (source, pending, state) = (None, None, None);
-        Self { programs, symbols, program: 0, xlen, json, source, pending, state }
+        let (source, lines, pending, state) = (None, Kept::default(), None, None);
+        Self { programs, symbols, program: 0, xlen, json, source, lines, pending, state }
     }
 
     fn flush(&mut self, out: &mut Vec<u8>) {
         let Some(block) = self.pending.take() else { return };
+        let mut lines = std::mem::take(&mut self.lines);
+        let (line, text) = lines.get((self.source, block), |text| self.line(text, block));
+        out.extend_from_slice(text.get(line).unwrap_or_default());
+        self.lines = lines;
+    }
+
+    /// Appends the line of a block. Returns where it is.
+    fn line(&self, out: &mut Vec<u8>, block: Block) -> Range<usize> {
+        let from = out.len();
         let Block { program, start, end, insns, leaves: how } = block;
         let symbol = self.symbols.get(program).and_then(|symbols| symbols.place(start));
         let [start, end] = [start, end].map(|pc| address(pc, self.xlen));
@@ -64,7 +77,7 @@ impl<'a> Blocks<'a> {
             let symbol = symbol.map(|place| place.to_string());
             let leaves = (how != Leaves::No).then_some(leaves(how));
             json::line(out, &Line { source: self.source, start, end, insns, leaves, symbol });
-            return;
+            return from..out.len();
         }
         let how = leaves(how);
         // Writing to memory does not fail.
@@ -72,6 +85,7 @@ impl<'a> Blocks<'a> {
             Some(place) => writeln!(out, "{start} {end} {insns:>5} {how:<8} <{place}>"),
             None => writeln!(out, "{start} {end} {insns:>5} {how}"),
         };
+        from..out.len()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Everything as JSON, one object per line; keys are stable.
 
+use crate::hex;
 use crate::ordered::InOrder;
 use crate::part::Retired;
 use hartrace_capture::programs::address;
@@ -15,12 +16,38 @@ use std::fmt::Display;
 pub struct Json {
     xlen: Xlen,
     source: Option<u16>,
+    /// The line of the last instruction. That of the next differs only in the digits of the address, unless it is
+    /// from another packet.
+    line: Vec<u8>,
+    /// Where that packet is, and its source.
+    of: Option<(StreamPos, Option<u16>)>,
 }
+
+/// What follows the address in the line of an instruction.
+const END: usize = "\"}\n".len();
 
 impl Json {
     /// With addresses of this width.
     pub fn new(xlen: Xlen) -> Self {
-        Self { xlen, source: None }
+        Self { xlen, source: None, line: Vec::new(), of: None }
+    }
+
+    /// Writes the address into the line of the last instruction. `None` if that line cannot be used.
+    fn readdress(&mut self, at: StreamPos, pc: u64) -> Option<()> {
+        if self.of != Some((at, self.source)) {
+            return None;
+        }
+        let digits = hex::digits(pc);
+        let digits = match self.xlen {
+            Xlen::Rv64 => digits.as_flattened(),
+            // One that does not fit has more digits.
+            Xlen::Rv32 if pc >> 32 == 0 => digits.as_flattened().split_at(8).1,
+            Xlen::Rv32 => return None,
+        };
+        let end = self.line.len().checked_sub(END)?;
+        let start = end.checked_sub(digits.len())?;
+        self.line.get_mut(start..end)?.copy_from_slice(digits);
+        Some(())
     }
 
     fn write(&self, out: &mut Vec<u8>, at: StreamPos, detail: Detail) {
@@ -31,8 +58,15 @@ impl Json {
 
 impl InOrder for Json {
     fn retired(&mut self, out: &mut Vec<u8>, at: StreamPos, run: Retired<'_>) {
-        for pc in run.addresses {
-            self.write(out, at, Detail::Retired { iaddr: address(*pc, self.xlen) });
+        for pc in run.addresses.iter().copied() {
+            if self.readdress(at, pc).is_none() {
+                let mut line = std::mem::take(&mut self.line);
+                line.clear();
+                self.write(&mut line, at, Detail::Retired { iaddr: address(pc, self.xlen) });
+                let fits = self.xlen == Xlen::Rv64 || pc >> 32 == 0;
+                (self.line, self.of) = (line, fits.then_some((at, self.source)));
+            }
+            out.extend_from_slice(&self.line);
         }
     }
 
@@ -151,5 +185,30 @@ mod tests {
         ]
         .map(|rest| format!("{{\"packet\":2,\"byte\":9,{rest}}}\n"));
         assert_eq!(String::from_utf8(out).unwrap(), expected.concat());
+    }
+
+    #[test]
+    fn the_line_of_an_instruction_does_not_depend_on_those_before() {
+        fn run(addresses: &[u64]) -> Retired<'_> {
+            Retired { addresses, end: 0, leaves: Leaves::No }
+        }
+        let places = [(2, 9), (2, 9), (3, 11), (10_000, 70_000)];
+        let addresses = [0x8000_0000, 0x8000_0004, 0, u64::MAX, 0xffff_fffe, 0x1_0000_0000, 8];
+        for xlen in [Xlen::Rv32, Xlen::Rv64] {
+            let (mut all, mut out) = (Json::new(xlen), Vec::new());
+            let mut expected = Vec::new();
+            for source in [None, Some(0), Some(7)] {
+                all.turn(&mut out, source);
+                for (packet, byte) in places {
+                    let at = StreamPos { packet, byte };
+                    all.retired(&mut out, at, run(&addresses));
+                    for pc in addresses {
+                        let mut one = Json { source, ..Json::new(xlen) };
+                        one.retired(&mut expected, at, run(&[pc]));
+                    }
+                }
+            }
+            assert_eq!(String::from_utf8(out).unwrap(), String::from_utf8(expected).unwrap());
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The program as it was executed: every instruction disassembled, with functions and source lines.
 
+use crate::kept::Kept;
 use crate::ordered::InOrder;
 use crate::part::Retired;
 use hartrace_capture::programs::{Program, Programs, Symbols, address};
@@ -9,9 +10,6 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::io::Write;
 use std::ops::Range;
-
-/// Bytes of text to keep; when there are more, all text is dropped.
-const KEEP: usize = 1 << 26;
 
 /// A function or a source line, by number; 0 if there is none.
 type Number = u32;
@@ -28,8 +26,7 @@ pub struct Listing<'a> {
     xlen: Xlen,
     numbers: HashMap<String, Number>,
     /// By version of the program, address and number of instructions.
-    runs: HashMap<(usize, u64, usize), Rendered>,
-    text: Vec<u8>,
+    runs: Kept<(usize, u64, usize), Rendered>,
     /// Function and source line of the last instruction.
     here: Here,
 }
@@ -63,8 +60,7 @@ impl<'a> Listing<'a> {
             code: programs.first(),
             xlen,
             numbers: HashMap::new(),
-            runs: HashMap::new(),
-            text: Vec::new(),
+            runs: Kept::default(),
             here: Here::default(),
         }
     }
@@ -92,30 +88,24 @@ impl<'a> Listing<'a> {
         (here, function, line)
     }
 
-    fn put(&mut self, text: &str) -> Range<usize> {
-        let start = self.text.len();
-        self.text.extend_from_slice(text.as_bytes());
-        start..self.text.len()
-    }
-
-    fn render(&mut self, addresses: &[u64]) -> Rendered {
+    fn render(&mut self, text: &mut Vec<u8>, addresses: &[u64]) -> Rendered {
         let (first, function, source) = self.look_up(addresses.first().copied().unwrap_or(0));
-        let (function, source) = (self.put(&function), self.put(&source));
-        let start = self.text.len();
+        let (function, source) = (put(text, &function), put(text, &source));
+        let start = text.len();
         let mut last = first;
         for pc in addresses {
             let (here, function, source) = self.look_up(*pc);
             if here.function != last.function {
-                self.put(&function);
+                put(text, &function);
             }
             if here.source != last.source {
-                self.put(&source);
+                put(text, &source);
             }
             last = here;
             let line = self.instruction(*pc);
-            self.put(&line);
+            put(text, &line);
         }
-        Rendered { first, last, function, source, body: start..self.text.len() }
+        Rendered { first, last, function, source, body: start..text.len() }
     }
 
     /// Address, encoding and disassembly; targets in the code with their names.
@@ -140,24 +130,17 @@ impl InOrder for Listing<'_> {
     fn retired(&mut self, out: &mut Vec<u8>, _: StreamPos, run: Retired<'_>) {
         let Some(start) = run.addresses.first() else { return };
         let key = (self.code.0, *start, run.addresses.len());
-        if !self.runs.contains_key(&key) {
-            if self.text.len() > KEEP {
-                self.text.clear();
-                self.runs.clear();
-            }
-            let rendered = self.render(run.addresses);
-            self.runs.insert(key, rendered);
-        }
-        let Some(rendered) = self.runs.get(&key) else { return };
-        let text = |range: &Range<usize>| self.text.get(range.clone()).unwrap_or_default();
+        let mut runs = std::mem::take(&mut self.runs);
+        let (rendered, text) = runs.get(key, |text| self.render(text, run.addresses));
+        let text = |range: Range<usize>| text.get(range).unwrap_or_default();
         if rendered.first.function != self.here.function {
-            out.extend_from_slice(text(&rendered.function));
+            out.extend_from_slice(text(rendered.function));
         }
         if rendered.first.source != self.here.source {
-            out.extend_from_slice(text(&rendered.source));
+            out.extend_from_slice(text(rendered.source));
         }
-        out.extend_from_slice(text(&rendered.body));
-        self.here = rendered.last;
+        out.extend_from_slice(text(rendered.body));
+        (self.here, self.runs) = (rendered.last, runs);
     }
 
     fn event(&mut self, out: &mut Vec<u8>, at: StreamPos, event: &Event) {
@@ -180,6 +163,13 @@ impl InOrder for Listing<'_> {
         self.note(out, at, &format_args!("gap: {cause}"));
         self.here = Here::default();
     }
+}
+
+/// Appends a text. Returns where it is.
+fn put(all: &mut Vec<u8>, text: &str) -> Range<usize> {
+    let start = all.len();
+    all.extend_from_slice(text.as_bytes());
+    start..all.len()
 }
 
 /// An instruction in words.

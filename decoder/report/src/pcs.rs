@@ -1,28 +1,12 @@
 //! One address per line. The text is made by the thread that decodes.
 
+use crate::hex::digits;
 use crate::report::{Collect, ROOM, Report};
 use hartrace_decoder::{Path, Run, Sink, StreamPos};
 use std::io::{self, Write};
 
 /// Digits of an address, and a line feed.
 const LINE: usize = 17;
-
-/// Two digits for every byte.
-#[expect(clippy::indexing_slicing, reason = "computed by the compiler, which would notice")]
-const HEX: [[u8; 2]; 256] = {
-    let digits = b"0123456789abcdef";
-    let mut table = [[0; 2]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = [digits[byte >> 4], digits[byte & 15]];
-        byte += 1;
-    }
-    table
-};
-
-fn digits(byte: u8) -> [u8; 2] {
-    HEX.get(usize::from(byte)).copied().unwrap_or_default()
-}
 
 /// The report: addresses of one source, since a line cannot name its source.
 #[derive(Copy, Clone, Debug, Default)]
@@ -60,7 +44,7 @@ impl Default for PcsText {
 impl PcsText {
     #[inline]
     fn push(&mut self, pc: u64) {
-        let [a, b, c, d, e, f, g, h] = pc.to_be_bytes().map(digits);
+        let [a, b, c, d, e, f, g, h] = digits(pc);
         if (pc ^ self.pc) >> 16 != 0 {
             self.line[..12].copy_from_slice([a, b, c, d, e, f].as_flattened());
             self.pc = pc;

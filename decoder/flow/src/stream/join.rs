@@ -1,12 +1,15 @@
 //! Puts parts back into the order of the stream.
 
 use super::decode::{Decoded, StreamError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, LockResult, Mutex, MutexGuard, PoisonError};
 
 /// Number of parts per thread that may wait for their turn.
 const WAITING: u64 = 2;
+
+/// Number of full sinks per thread that may wait for their turn.
+const FULL: usize = 4;
 
 /// Accepts parts in any order and passes them on in the order of the stream.
 pub(super) struct Join<S, E, J> {
@@ -15,14 +18,18 @@ pub(super) struct Join<S, E, J> {
     turn: Condvar,
     /// How far a part may be ahead of the part whose turn it is.
     ahead: u64,
+    /// Number of full sinks that may wait.
+    room: usize,
 }
 
 struct State<S, E, J> {
-    join: J,
+    /// `None` while a thread passes on what has its turn. The others need not wait for it.
+    join: Option<J>,
     /// Number of the part whose turn it is.
     next: u64,
-    /// Parts, each with whether the next one is of the same bytes.
-    waiting: BTreeMap<u64, (Decoded<S>, bool)>,
+    waiting: BTreeMap<u64, Waiting<S>>,
+    /// Full sinks that wait.
+    full: usize,
     /// Sinks of parts of the same bytes, which are passed on together.
     together: Vec<(Option<u16>, S)>,
     failed: Option<StreamError<E>>,
@@ -32,13 +39,59 @@ struct State<S, E, J> {
     late: Option<StreamError<E>>,
 }
 
+/// What has arrived of a part.
+struct Waiting<S> {
+    /// Sinks that were full before the part ended.
+    full: VecDeque<Decoded<S>>,
+    /// The rest, and whether the next part is of the same bytes.
+    rest: Option<(Decoded<S>, bool)>,
+}
+
+impl<S> Default for Waiting<S> {
+    fn default() -> Self {
+        Self { full: VecDeque::new(), rest: None }
+    }
+}
+
+impl<S, E, J> State<S, E, J> {
+    fn ended(&self) -> bool {
+        self.panicked || self.failed.is_some()
+    }
+
+    /// Removes what has its turn, if it has arrived.
+    fn take(&mut self) -> Option<Decoded<S>> {
+        loop {
+            let part = self.waiting.get_mut(&self.next)?;
+            if let Some(full) = part.full.pop_front() {
+                self.full = self.full.saturating_sub(1);
+                return Some(full);
+            }
+            let (mut decoded, more) = part.rest.take()?;
+            self.waiting.remove(&self.next);
+            self.next = self.next.saturating_add(1);
+            self.together.append(&mut decoded.sinks);
+            if !more {
+                decoded.sinks = std::mem::take(&mut self.together);
+                return Some(decoded);
+            }
+        }
+    }
+
+    /// Whether a full sink of a part has to wait for room.
+    fn is_crowded(&self, number: u64, room: usize) -> bool {
+        let waits = self.waiting.get(&number).is_some_and(|part| !part.full.is_empty());
+        waits && self.full >= room
+    }
+}
+
 impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
     pub(super) fn new(join: J, threads: NonZeroUsize) -> Self {
         Self {
             state: Mutex::new(State {
-                join,
+                join: Some(join),
                 next: 0,
                 waiting: BTreeMap::new(),
+                full: 0,
                 together: Vec::new(),
                 failed: None,
                 panicked: false,
@@ -46,6 +99,7 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
             }),
             turn: Condvar::new(),
             ahead: WAITING.saturating_mul(threads.get() as u64),
+            room: FULL.saturating_mul(threads.get()),
         }
     }
 
@@ -58,54 +112,49 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         poisoned(self.turn.wait(state))
     }
 
+    /// Passes on what has its turn, unless another thread is at it, which then passes this on, too.
+    fn pass_on<'s>(
+        &'s self,
+        mut state: MutexGuard<'s, State<S, E, J>>,
+    ) -> MutexGuard<'s, State<S, E, J>> {
+        let Some(mut join) = state.join.take() else { return state };
+        while !state.ended()
+            && let Some(decoded) = state.take()
+        {
+            drop(state);
+            let joined = join(decoded).map_err(StreamError::Join);
+            state = self.lock();
+            if let Err(error) = joined {
+                state.failed.get_or_insert(error);
+            }
+            self.turn.notify_all();
+        }
+        state.join = Some(join);
+        state
+    }
+
     /// Accepts a part, and waits while it is too far ahead. Returns whether to continue. The next part has `more` of the same
     /// bytes.
     pub(super) fn put(&self, number: u64, decoded: Decoded<S>, more: bool) -> bool {
         let mut state = self.lock();
-        state.waiting.insert(number, (decoded, more));
-        loop {
-            let ended = state.panicked;
-            let State { join, next, waiting, together, failed, .. } = &mut *state;
-            while !ended
-                && failed.is_none()
-                && let Some((mut decoded, more)) = waiting.remove(next)
-            {
-                *next = next.saturating_add(1);
-                together.append(&mut decoded.sinks);
-                if !more {
-                    decoded.sinks = std::mem::take(together);
-                    *failed = join(decoded).err().map(StreamError::Join);
-                }
-                self.turn.notify_all();
-            }
-            if ended || failed.is_some() {
-                return false;
-            }
-            if number < next.saturating_add(self.ahead) {
-                return true;
-            }
+        state.waiting.entry(number).or_default().rest = Some((decoded, more));
+        state = self.pass_on(state);
+        while !state.ended() && number >= state.next.saturating_add(self.ahead) {
             state = self.wait(state);
         }
+        !state.ended()
     }
 
-    /// Accepts the beginning of an incomplete part when it is its turn. Returns whether to
-    /// continue.
+    /// Accepts the beginning of an incomplete part, and waits while there is no room. Returns whether to continue.
     pub(super) fn put_some(&self, number: u64, decoded: Decoded<S>) -> bool {
         let mut state = self.lock();
-        while !state.panicked && state.failed.is_none() && state.next < number {
+        state.waiting.entry(number).or_default().full.push_back(decoded);
+        state.full = state.full.saturating_add(1);
+        state = self.pass_on(state);
+        while !state.ended() && state.is_crowded(number, self.room) {
             state = self.wait(state);
         }
-        if state.panicked {
-            return false;
-        }
-        let State { join, failed, .. } = &mut *state;
-        if failed.is_none() {
-            *failed = join(decoded).err().map(StreamError::Join);
-            if failed.is_some() {
-                self.turn.notify_all();
-            }
-        }
-        failed.is_none()
+        !state.ended()
     }
 
     /// Ends the decoding with the first error. Returns whether to continue, which is always
