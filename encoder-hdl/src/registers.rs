@@ -6,7 +6,8 @@
 //! [`ram_sink`], [`atb_bridge`], [`decoder`] for a hardware decoder, and [`analysis`] for what is behind it. It is the source of
 //!
 //! - the hardware, on APB4: [`encoder_registers`], [`ram_sink_registers`],
-//!   [`atb_bridge_registers`], and [`apb_split`] for several of them at one port;
+//!   [`atb_bridge_registers`], and [`apb_split`] for several of them at one port; [`axi_to_apb`] is a
+//!   bridge to AXI;
 //! - a [`Model`] for tests of hardware and drivers;
 //! - a driver in Rust without `std`: [`rust_driver`] returns its text, and [`driver`] is the one
 //!   for [`EncoderParams::everything`], whose field positions are valid for all parameters;
@@ -33,8 +34,8 @@ pub use params::{
     Resync, WalkerParams,
 };
 pub use rtl::{
-    analysis_registers, apb_split, atb_bridge_registers, decoder_registers, encoder_registers,
-    ram_sink_registers,
+    AxiBridge, analysis_registers, apb_split, atb_bridge_registers, axi_to_apb, decoder_registers,
+    encoder_registers, ram_sink_registers,
 };
 pub use table::{Enable, Field, Input, Kind, Register, Table};
 pub use tables::{analysis, atb_bridge, decoder, encoder, ram_sink};

@@ -2,12 +2,14 @@
 
 mod analysis;
 mod apb;
+mod axi;
 mod block;
 mod decoder;
 mod split;
 mod usage;
 
 pub use analysis::analysis_registers;
+pub use axi::{AxiBridge, axi_to_apb};
 pub use decoder::decoder_registers;
 pub use split::apb_split;
 

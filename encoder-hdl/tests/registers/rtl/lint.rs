@@ -2,7 +2,9 @@
 
 use crate::configs::{Design, atb, encoders, ram_sinks, random_encoder};
 use fastrand::Rng;
-use hartrace_encoder_hdl::registers::{EncoderParams, RamSinkParams, apb_split};
+use hartrace_encoder_hdl::registers::{
+    AxiBridge, EncoderParams, RamSinkParams, apb_split, axi_to_apb,
+};
 
 /// Parameters at their corners, and some at random.
 pub(crate) fn corners() -> Vec<hartrace_hdl_tools::lint::Design> {
@@ -33,6 +35,12 @@ pub(crate) fn corners() -> Vec<hartrace_hdl_tools::lint::Design> {
             }
         }
     }
+    let bridges = [(4, 1, 12), (4, 4, 13), (8, 5, 13), (8, 32, 32), (8, 1, 3)].map(
+        |(data_bytes, id_width, addr_width)| {
+            axi_to_apb(AxiBridge { data_bytes, id_width, addr_width })
+        },
+    );
     let components = designs.iter().map(Design::component).chain([2, 3, 4, 16].map(apb_split));
+    let components = components.chain(bridges);
     components.map(|component| component.files()).collect()
 }

@@ -2,13 +2,14 @@
 //!
 //! Ignored if Verilator (for lint: slang) is missing.
 
+mod axi;
 mod bench;
 mod configs;
 mod lint;
 mod outputs;
 
 use configs::{atb, encoders, ram_sinks};
-use hartrace_encoder_hdl::registers::EncoderParams;
+use hartrace_encoder_hdl::registers::{AxiBridge, EncoderParams};
 use libtest_mimic::{Arguments, Trial};
 use std::path::Path;
 use std::process::ExitCode;
@@ -28,6 +29,11 @@ fn main() -> ExitCode {
     let seen = Trial::test("model/other-table-is-seen", bench::other_table_is_seen);
     trials.push(seen.with_ignored_flag(missing));
     trials.push(Trial::test("split", bench::split).with_ignored_flag(missing));
+    for (data_bytes, id_width, addr_width) in [(4, 1, 12), (8, 5, 13)] {
+        let of = AxiBridge { data_bytes, id_width, addr_width };
+        let name = format!("bridge/{data_bytes}");
+        trials.push(Trial::test(name, move || axi::bridge(of)).with_ignored_flag(missing));
+    }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     trials.extend(hartrace_hdl_tools::lint::trials(folder, "corners", &lint::corners()));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
