@@ -13,6 +13,15 @@ static void set(uintptr_t page, uint32_t offset, uint32_t word)
     *(volatile uint32_t *)(page + offset) = word;
 }
 
+/* Orders accesses to memory with those to registers: stores to the buffer that are on their way must not arrive in the
+ * trace, nor may its words be read before they are there. */
+static void order(void)
+{
+#ifdef __riscv
+    __asm__ volatile("fence iorw, iorw" ::: "memory");
+#endif
+}
+
 /* Waits until these bits have this value. */
 static int wait(uintptr_t page, uint32_t offset, uint32_t mask, uint32_t value)
 {
@@ -55,6 +64,7 @@ int trace_start(const struct trace *trace, uint32_t features, unsigned sync_max)
     uint64_t word = HARTRACE_SINK_WORD_BYTES;
     if (trace->size < word || (trace->size | trace->buffer) % word)
         return TRACE_BUFFER;
+    order();
     if (activate(trace->sink) || activate(trace->encoder))
         return TRACE_TIMEOUT;
     uint64_t last = trace->buffer + trace->size - word;
@@ -88,6 +98,7 @@ int trace_stop(const struct trace *trace, size_t *bytes, size_t *oldest)
     set(trace->sink, TR_RAM_CONTROL_OFFSET, TR_SET(control, TR_RAM_CONTROL_ENABLE, 0));
     if (wait(trace->sink, TR_RAM_CONTROL_OFFSET, TR_RAM_CONTROL_EMPTY_MASK, TR_RAM_CONTROL_EMPTY_MASK))
         return TRACE_TIMEOUT;
+    order();
     uint32_t low = get(trace->sink, TR_RAM_WP_LOW_OFFSET);
     uint64_t pointer = (uint64_t)get(trace->sink, TR_RAM_WP_HIGH_OFFSET) << 32 | (low & TR_RAM_WP_LOW_WP_LOW_MASK);
     int wrapped = TR_GET(low, TR_RAM_WP_LOW_WRAP);
