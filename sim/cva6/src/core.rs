@@ -18,6 +18,28 @@ const HART_PACKAGE: &str = include_str!("../rtl/cva6_hart_pkg.sv");
 const LIST: &str = "core/Flist.cv64a6_imafdc_sv39";
 const CORE: &str = "pythondata_cpu_cva6/system_verilog";
 
+/// The files of PULP's crossbar in that package, and what it is made of.
+const CROSSBAR: [&str; 18] = [
+    "common/submodules/common_cells/src/cf_math_pkg.sv",
+    "corev_apu/axi/src/axi_pkg.sv",
+    "common/submodules/common_cells/src/lzc.sv",
+    "common/submodules/common_cells/src/rr_arb_tree.sv",
+    "common/submodules/common_cells/src/fifo_v3.sv",
+    "common/submodules/common_cells/src/deprecated/fifo_v2.sv",
+    "common/submodules/common_cells/src/delta_counter.sv",
+    "common/submodules/common_cells/src/counter.sv",
+    "common/submodules/common_cells/src/spill_register_flushable.sv",
+    "common/submodules/common_cells/src/spill_register.sv",
+    "common/submodules/common_cells/src/stream_register.sv",
+    "common/submodules/common_cells/src/addr_decode.sv",
+    "corev_apu/axi/src/axi_id_prepend.sv",
+    "corev_apu/axi/src/axi_atop_filter.sv",
+    "corev_apu/axi/src/axi_err_slv.sv",
+    "corev_apu/axi/src/axi_demux.sv",
+    "corev_apu/axi/src/axi_mux.sv",
+    "corev_apu/axi/src/axi_xbar.sv",
+];
+
 /// The Verilator that translates the core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verilator {
@@ -216,6 +238,21 @@ impl Core {
             };
         }
         Ok(design)
+    }
+
+    /// Adds PULP's crossbar, which the package of the core has too.
+    pub(crate) fn crossbar(&self, design: Design) -> Result<Design, Cva6Error> {
+        let root = self.packages.as_ref().ok_or(Cva6Error::NotInstalled)?.join(CORE);
+        let design = ["corev_apu/axi/include", "common/submodules/common_cells/include"]
+            .iter()
+            .fold(design, |design, folder| {
+                design.argument(&format!("+incdir+{}", root.join(folder).display()))
+            });
+        // Structures with different IDs are assigned to each other in it, and indices are compared with their limits.
+        let design = ["WIDTH", "CMPCONST", "UNSIGNED"]
+            .iter()
+            .fold(design, |design, kind| design.argument(&format!("-Wno-{kind}")));
+        Ok(CROSSBAR.iter().fold(design, |design, file| design.file(root.join(file))))
     }
 
     /// Builds the model of a core of 64 bits, with its commit stage observed.

@@ -27,3 +27,6 @@ pub const NEXT_HART: u64 = 0x100;
 pub const DEBUG_ENTRY: u64 = 0x800;
 /// The address for exceptions in debug mode, which also contains `dret`.
 pub const DEBUG_EXCEPTION: u64 = 0x808;
+
+/// Registers of the encoder of a core that traces itself: a page for the hart, and one for the sink.
+pub const TRACE: u64 = 0x1800_0000;

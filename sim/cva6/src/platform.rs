@@ -4,13 +4,13 @@ use crate::axi::{Axi, Latency};
 use crate::bus::Bus;
 use crate::commit::{Commit, Probe};
 use crate::map::{RAM, RAM_SIZE};
-use crate::ports::Ports;
+use crate::ports::{AxiPorts, HartPorts};
 use crate::{Cva6Error, Poke};
 use hartrace_hdl_tools::verilate::{Input, Model, SimError, Simulation};
 use hartrace_iss::{Environment, Hart, HartConfig, Range, Xlen};
 
 /// Clock cycles of reset.
-const RESET: u64 = 10;
+pub(crate) const RESET: u64 = 10;
 
 /// The configuration of a platform.
 #[derive(Clone, Debug)]
@@ -87,7 +87,8 @@ impl<F: FnMut(&Commit)> Observe for F {
 #[derive(Debug)]
 struct Attached {
     reset: Input,
-    ports: Ports,
+    ports: HartPorts,
+    memory: AxiPorts,
     axi: Axi,
     probe: Probe,
 }
@@ -115,25 +116,13 @@ impl Platform {
     ///
     /// If the program does not fit, or the model lacks ports.
     pub fn new(model: &Model, elf: &[u8], config: &Config) -> Result<Self, Cva6Error> {
-        // The instruction set simulator can load a program.
-        let mut loader = Hart::new(HartConfig {
-            memory: vec![Range { base: RAM, size: RAM_SIZE }],
-            environment: Environment::Bare,
-            xlen: config.xlen,
-            ..HartConfig::default()
-        });
-        let entry = loader.load_elf(elf)?;
-        if entry.pc != RAM {
-            return Err(Cva6Error::Entry { entry: entry.pc, boot: RAM });
-        }
-        let ram = loader.read_memory(RAM, RAM_SIZE).unwrap_or_default().to_vec();
-
         let (mut cores, mut harts) = (Vec::new(), Vec::new());
         for number in 0..config.harts {
             let mut core = model.start(config.seed as u32)?;
             harts.push(Attached {
                 reset: core.input("rst_ni")?,
-                ports: Ports::new(&mut core, number, RAM)?,
+                ports: HartPorts::new(&mut core, number, RAM)?,
+                memory: AxiPorts::new(&core)?,
                 axi: Axi::new(number, config.latency, config.seed),
                 probe: Probe::new(&core, number as u8)?,
             });
@@ -143,7 +132,7 @@ impl Platform {
         pokes.sort_by_key(|poke| std::cmp::Reverse(poke.cycle));
         Ok(Self {
             cores,
-            bus: Bus::new(ram, entry.tohost, harts.len()),
+            bus: load(elf, config.xlen, harts.len())?,
             harts,
             pokes,
             cycle: 0,
@@ -200,7 +189,7 @@ impl Platform {
         for ((core, hart), lines) in cores.iter_mut().zip(&mut *harts).zip(&mut bus.lines) {
             core.set(hart.reset, running.is_some().into());
             let offers = if running.is_some() { hart.axi.offer(now) } else { Default::default() };
-            hart.ports.set_offers(core, &offers);
+            hart.memory.set_offers(core, &offers);
             hart.ports.set_lines(core, lines, bus.time);
             lines.debug = lines.debug.saturating_sub(1);
         }
@@ -212,7 +201,7 @@ impl Platform {
                     *instructions += u64::from(commit.event == crate::Event::Retired);
                     observer.commit(&commit);
                 });
-                hart.axi.request(now, &hart.ports.requests(core), bus);
+                hart.axi.request(now, &hart.memory.requests(core), bus);
             }
         }
         bus.tick();
@@ -220,4 +209,21 @@ impl Platform {
         observer.cycle(cores)?;
         Ok(())
     }
+}
+
+/// Loads a program into memory.
+pub(crate) fn load(elf: &[u8], xlen: Xlen, harts: usize) -> Result<Bus, Cva6Error> {
+    // The instruction set simulator can load a program.
+    let mut loader = Hart::new(HartConfig {
+        memory: vec![Range { base: RAM, size: RAM_SIZE }],
+        environment: Environment::Bare,
+        xlen,
+        ..HartConfig::default()
+    });
+    let entry = loader.load_elf(elf)?;
+    if entry.pc != RAM {
+        return Err(Cva6Error::Entry { entry: entry.pc, boot: RAM });
+    }
+    let ram = loader.read_memory(RAM, RAM_SIZE).unwrap_or_default().to_vec();
+    Ok(Bus::new(ram, entry.tohost, harts))
 }

@@ -1,4 +1,4 @@
-//! The ports of a hart in the model.
+//! The ports of a hart, and those of memory, in a model.
 
 use crate::axi::{Address, Offers, Requests};
 use crate::bus::Lines;
@@ -51,13 +51,42 @@ impl AddressPorts {
     }
 }
 
-/// Inputs, and outputs to memory.
+/// The inputs of a hart that do not belong to memory.
 #[derive(Debug)]
-pub(crate) struct Ports {
+pub(crate) struct HartPorts {
     irq: Input,
     ipi: Input,
     time_irq: Input,
     debug_req: Input,
+}
+
+impl HartPorts {
+    /// Finds the ports; the hart starts at `boot`.
+    pub(crate) fn new(sim: &mut Simulation, hart: usize, boot: u64) -> Result<Self, SimError> {
+        for (name, value) in [("boot_addr_i", boot), ("hart_id_i", hart as u64)] {
+            let input = sim.input(name)?;
+            sim.set(input, value);
+        }
+        Ok(Self {
+            irq: sim.input("irq_i")?,
+            ipi: sim.input("ipi_i")?,
+            time_irq: sim.input("time_irq_i")?,
+            debug_req: sim.input("debug_req_i")?,
+        })
+    }
+
+    /// Sets interrupts and the request for debug mode.
+    pub(crate) fn set_lines(&self, sim: &mut Simulation, lines: &Lines, time: u64) {
+        sim.set(self.irq, lines.external.into());
+        sim.set(self.ipi, lines.software.into());
+        sim.set(self.time_irq, (time >= lines.compare).into());
+        sim.set(self.debug_req, (lines.debug > 0).into());
+    }
+}
+
+/// The port to memory: that of a hart, or of what is between harts and memory.
+#[derive(Debug)]
+pub(crate) struct AxiPorts {
     aw_ready: Input,
     w_ready: Input,
     ar_ready: Input,
@@ -73,20 +102,11 @@ pub(crate) struct Ports {
     r_ready: Output,
 }
 
-impl Ports {
-    /// Finds the ports; the hart starts at `boot`.
-    pub(crate) fn new(sim: &mut Simulation, hart: usize, boot: u64) -> Result<Self, SimError> {
-        for (name, value) in [("boot_addr_i", boot), ("hart_id_i", hart as u64)] {
-            let input = sim.input(name)?;
-            sim.set(input, value);
-        }
+impl AxiPorts {
+    pub(crate) fn new(sim: &Simulation) -> Result<Self, SimError> {
         let input = |name: &str| sim.input(&format!("{name}_i"));
         let output = |name: &str| sim.output(name);
         Ok(Self {
-            irq: input("irq")?,
-            ipi: input("ipi")?,
-            time_irq: input("time_irq")?,
-            debug_req: input("debug_req")?,
             aw_ready: input("aw_ready")?,
             w_ready: input("w_ready")?,
             ar_ready: input("ar_ready")?,
@@ -107,14 +127,6 @@ impl Ports {
             b_ready: output("b_ready_o")?,
             r_ready: output("r_ready_o")?,
         })
-    }
-
-    /// Sets interrupts and the request for debug mode.
-    pub(crate) fn set_lines(&self, sim: &mut Simulation, lines: &Lines, time: u64) {
-        sim.set(self.irq, lines.external.into());
-        sim.set(self.ipi, lines.software.into());
-        sim.set(self.time_irq, (time >= lines.compare).into());
-        sim.set(self.debug_req, (lines.debug > 0).into());
     }
 
     pub(crate) fn set_offers(&self, sim: &mut Simulation, offers: &Offers) {

@@ -25,9 +25,11 @@ mod design;
 mod error;
 mod extensions;
 mod hart;
+mod interconnect;
 mod link;
 mod report;
 mod run;
+mod self_hosted;
 mod software;
 mod survey;
 
@@ -38,4 +40,5 @@ pub use extensions::check_extensions;
 pub use hart::Delay;
 pub use report::Report;
 pub use run::{HartOutcome, Job, Outcome};
+pub use self_hosted::SelfTraced;
 pub use survey::Survey;

@@ -1,7 +1,7 @@
 //! The hardware: the model of a core, and one of everything that is attached to the cores.
 
 use crate::Core;
-use crate::soc::SocError;
+use crate::soc::{SocError, interconnect};
 use hartrace_cva6_connector::{Building, Config as Connector, Interface, connector};
 use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TimeSource, TopConfig, top};
 use hartrace_encoder_hdl::{Config, Overflow};
@@ -23,7 +23,7 @@ const COMMIT_PORTS: u8 = 2;
 /// The configuration of everything around the cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocConfig {
-    /// The encoders; the sink is a stream.
+    /// The encoders; the sink is a stream, or memory for a core that traces itself.
     pub top: TopConfig,
     /// How connectors build blocks.
     pub building: Building,
@@ -43,6 +43,21 @@ impl SocConfig {
             ..TopConfig::default()
         };
         Self { top, building: Building::default() }
+    }
+
+    /// Creates a configuration in which one core has access to the registers of its encoder, and the sink writes into the memory of
+    /// the core, for [`Soc::run_self_hosted`].
+    #[must_use]
+    pub fn self_hosted(encoder: Config) -> Self {
+        let mut config = Self::new(encoder, 1);
+        config.top.sink = Sink::MEMORY;
+        config
+    }
+
+    /// Returns whether the core traces itself.
+    #[must_use]
+    pub fn is_self_hosted(&self) -> bool {
+        matches!(self.top.sink, Sink::Memory { .. })
     }
 
     /// Adds a clock to each encoder, if bytes are given. Synchronisations carry its time, of 40 bits; frames carry `bytes`
@@ -107,6 +122,12 @@ impl SocConfig {
             let (value, needs) = (encoder.lanes.into(), COMMIT_PORTS.into());
             return Err(SocError::Fit { name: "lanes", value, needs });
         }
+        if self.is_self_hosted() && (self.top.sink != Sink::MEMORY || self.top.harts != 1) {
+            return Err(SocError::SelfHosted("there is one hart, and words of 8 bytes"));
+        }
+        if self.is_self_hosted() && self.stalls() {
+            return Err(SocError::SelfHosted("a core that waits for its encoder is not supported"));
+        }
         Ok(())
     }
 }
@@ -130,12 +151,16 @@ impl Soc {
     pub fn build(core: &Core, config: &SocConfig, options: &Options) -> Result<Self, SocError> {
         config.check(core.interface())?;
         let (encoder, connector) = (top(&config.top)?, connector(&config.connector())?);
-        let core = core.model_for(&config.connector(), options)?;
-        let text = attached(config, &encoder, &connector, core.outputs());
+        let model = core.model_for(&config.connector(), options)?;
+        let text = attached(config, &encoder, &connector, [model.inputs(), model.outputs()]);
         let no_files: [&str; 0] = [];
-        let design = Design::files(TOP, no_files).component(&connector).component(&encoder);
+        let mut design = Design::files(TOP, no_files);
+        if config.is_self_hosted() {
+            design = interconnect::modules(core.crossbar(design)?);
+        }
+        let design = design.component(&connector).component(&encoder);
         let design = design.text(TOP, &text).clock("clk_i").reset("rst_ni", false);
-        Ok(Self { core, attached: Model::build(design, options)?, config: config.clone() })
+        Ok(Self { core: model, attached: Model::build(design, options)?, config: config.clone() })
     }
 
     /// Returns whether what is attached was built before, and only had to be loaded.
@@ -153,18 +178,18 @@ impl Soc {
 
 /// Ports and contents of the top module, collected as they are needed.
 #[derive(Default)]
-struct Around {
+pub(super) struct Around {
     ports: Vec<String>,
     body: String,
 }
 
 impl Around {
-    fn port(&mut self, direction: &str, range: &str, name: &str) {
+    pub(super) fn port(&mut self, direction: &str, range: &str, name: &str) {
         self.ports.push(format!("  {direction} logic {range} {name}"));
     }
 
     /// Adds an instance; `wire` maps its ports to their connections.
-    fn instance(&mut self, module: &str, name: &str, wires: &[(String, String)]) {
+    pub(super) fn instance(&mut self, module: &str, name: &str, wires: &[(String, String)]) {
         let wires: Vec<String> =
             wires.iter().map(|(port, wire)| format!("    .{port} ({wire})")).collect();
         let _ = writeln!(self.body, "  {module} {name} (\n{}\n  );\n", wires.join(",\n"));
@@ -175,19 +200,19 @@ impl Around {
         let _ = writeln!(self.body, "  logic [{}:0] {name};", width - 1);
     }
 
-    fn assign(&mut self, to: &str, from: &str) {
+    pub(super) fn assign(&mut self, to: &str, from: &str) {
         let _ = writeln!(self.body, "  assign {to} = {from};");
     }
 }
 
 /// Creates the top module of what is attached. Cores have a separate reset, so that tracing can be switched on before
 /// the first instruction, and the last instruction is known. The outputs of a core that are for its connector are inputs
-/// here: `te_valid_o` of the first core is `hart0_te_valid_i`.
+/// here: `te_valid_o` of the first core is `hart0_te_valid_i`. If the core traces itself, the interconnect is within.
 fn attached(
     config: &SocConfig,
     encoder: &Component,
     connector: &Component,
-    core: &[ModelPort],
+    [inputs, outputs]: [&[ModelPort]; 2],
 ) -> String {
     let mut m = Around::default();
     for name in ["clk_i", "rst_ni", "flush_i"] {
@@ -206,6 +231,11 @@ fn attached(
         }
         let input = port.direction == Direction::Input;
         let wire = match of_hart(name) {
+            None if config.is_self_hosted() => {
+                let wire = format!("trace_{name}");
+                m.wire(port.width, &wire);
+                wire
+            }
             None => {
                 let direction = if input { "input " } else { "output" };
                 m.port(direction, &format!("[{}:0]", port.width - 1), name);
@@ -224,7 +254,10 @@ fn attached(
         wires.push((name.to_owned(), wire));
     }
     for hart in 0..config.top.harts {
-        self::hart(&mut m, config, hart, connector, core);
+        self::hart(&mut m, config, hart, connector, outputs);
+    }
+    if config.is_self_hosted() {
+        interconnect::instance(&mut m, encoder, [inputs, outputs]);
     }
     m.instance("te_top", "i_te_top", &wires);
     m.port("output", "[15:0]", "fifo_level_o");

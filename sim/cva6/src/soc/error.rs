@@ -59,6 +59,12 @@ pub enum SocError {
     /// The connector or the program does not allow a requested mode.
     #[error("{0}")]
     Mode(String),
+    /// A core cannot trace itself in this system.
+    #[error("a core cannot trace itself here: {0}")]
+    SelfHosted(&'static str),
+    /// What left a connector is not what was executed.
+    #[error("the connector: {0}")]
+    Blocks(String),
     /// A register does not respond as expected.
     #[error("register 0x{address:x}: {problem}")]
     Register {

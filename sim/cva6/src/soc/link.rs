@@ -15,9 +15,10 @@ struct Wire {
     to: Input,
 }
 
-/// An output of what is attached, and the input of a core that makes it stand still.
+/// An output of what is attached, and an input of a core: one that makes it stand still, or the answer of an
+/// interconnect.
 #[derive(Debug)]
-struct Hold {
+struct Back {
     from: Output,
     core: usize,
     to: Input,
@@ -28,13 +29,14 @@ struct Hold {
 pub(crate) struct Link {
     pub(crate) attached: Simulation,
     wires: Vec<Wire>,
-    holds: Vec<Hold>,
+    holds: Vec<Back>,
+    answers: Vec<Back>,
 }
 
 impl Link {
     /// Starts the simulation; it is in reset.
     pub(crate) fn new(soc: &Soc, seed: u64) -> Result<Self, SimError> {
-        let (mut wires, mut holds) = (Vec::new(), Vec::new());
+        let (mut wires, mut holds, mut answers) = (Vec::new(), Vec::new(), Vec::new());
         for core in 0..soc.config.top.harts as usize {
             let prefix = format!("hart{core}_");
             for input in soc.attached.inputs() {
@@ -44,16 +46,34 @@ impl Link {
             }
             if soc.config.stalls() {
                 let from = soc.attached.output(&format!("{prefix}hold_o"))?;
-                holds.push(Hold { from, core, to: soc.core.input("hold_i")? });
+                holds.push(Back { from, core, to: soc.core.input("hold_i")? });
+            }
+            for output in soc.attached.outputs() {
+                let Some(name) = output.name.strip_prefix(&prefix) else { continue };
+                let name = format!("{}i", name.trim_end_matches('o'));
+                if soc.config.is_self_hosted()
+                    && let Ok(to) = soc.core.input(&name)
+                {
+                    answers.push(Back { from: soc.attached.output(&output.name)?, core, to });
+                }
             }
         }
-        Ok(Self { attached: soc.attached.start(seed as u32)?, wires, holds })
+        Ok(Self { attached: soc.attached.start(seed as u32)?, wires, holds, answers })
     }
 
     fn pass(&mut self, cores: &[Simulation]) {
         for Wire { core, from, to } in &self.wires {
             self.attached.set_wide(*to, cores[*core].get_wide(*from));
         }
+    }
+
+    /// Passes on what an interconnect answers to the cores. It does not depend on what they ask in this cycle.
+    pub(crate) fn answer(&mut self, cores: &mut [Simulation]) -> Result<(), SimError> {
+        self.attached.settle()?;
+        for Back { from, core, to } in &self.answers {
+            cores[*core].set(*to, self.attached.get(*from));
+        }
+        Ok(())
     }
 
     /// Tells the cores whether to stand still, when all their other inputs are set. Nothing if they never have to.

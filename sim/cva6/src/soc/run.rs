@@ -155,6 +155,11 @@ impl Soc {
         survey: &Survey,
         also: &mut dyn FnMut(Seen<'_>),
     ) -> Result<Outcome, SocError> {
+        if self.config.is_self_hosted() {
+            return Err(SocError::SelfHosted(
+                "its own program has to; Soc::run_self_hosted runs it",
+            ));
+        }
         self.has(&job.setting.options)?;
         let tvec = survey.tvec(job)?;
         let harts = self.config.top.harts as usize;

@@ -11,6 +11,7 @@ mod common;
 mod models;
 mod programs;
 mod random;
+mod self_hosted;
 
 use hartrace_cva6_sim::Core;
 use libtest_mimic::{Arguments, Trial};
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let missing = Core::find().is_err();
     let mut trials = programs::trials();
     trials.extend(random::trials());
+    trials.extend(self_hosted::trials());
     let trials = trials.into_iter().map(|trial: Trial| {
         let ignored = trial.has_ignored_flag();
         trial.with_ignored_flag(missing || ignored)

@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     TwoHarts,
     /// An encoder that accepts one block per cycle.
     OneLane,
+    /// The configuration for this core, which has access to its registers and to its trace.
+    SelfHosted,
 }
 
 impl Kind {
@@ -42,12 +44,13 @@ impl Kind {
             }
             Self::OneLane => SocConfig::new(Config { lanes: 1, ..named("full")? }, 1).with_time(0),
             Self::TwoHarts => SocConfig::new(named("cva6")?, 2),
+            Self::SelfHosted => SocConfig::self_hosted(named("cva6")?),
         })
     }
 
     /// The system, built once. Several are built at the same time if several trials need them.
     pub(crate) fn soc(self) -> Result<&'static Soc, String> {
-        static BUILT: [OnceLock<Result<Soc, String>>; 7] = [const { OnceLock::new() }; 7];
+        static BUILT: [OnceLock<Result<Soc, String>>; 8] = [const { OnceLock::new() }; 8];
         BUILT[self as usize].get_or_init(|| self.build()).as_ref().map_err(Clone::clone)
     }
 
