@@ -25,16 +25,16 @@ pub(crate) struct SchemesArgs {
     /// Schemes, separated by commas [default: all of docs/compression.md]
     ///
     /// BASE, NEXS, HWLZ-256, gzip-6, zstd-17, eDMTF(192,4) or with b or h, rSDC-128 or with b or e (also by
-    /// sets and ways: rSDC-32x4), tTMBP, sTMBP, bTMBP, E-Trace and E-Trace with some of +full, +ie, +sij, +ir,
-    /// +bp, +jtc. Sizes may differ, and all other settings follow the name in brackets, as in
+    /// sets and ways: rSDC-32x4), tTMBP, sTMBP, bTMBP, TAGE, E-Trace and E-Trace with some of +full, +ie, +sij,
+    /// +ir, +bp, +jtc. Sizes may differ, and all other settings follow the name in brackets, as in
     /// `bTMBP[entries=1024,ras=16]`.
     #[arg(long, value_name = "NAMES")]
     pub(crate) schemes: Vec<String>,
     /// Also the schemes of a family with one setting varied: tmbp.entries=64..2048 doubles it each time,
     /// dmtf.mtf2=4,8,16 is a list. May be given more than once
     ///
-    /// Families: hwlz, gzip, zstd, dmtf, sdc, tmbp, etrace. Varies the schemes of that family that
-    /// --schemes names, by default HWLZ-256, gzip-6, zstd-3, eDMTF(192,4), rSDC-128, bTMBP or
+    /// Families: hwlz, gzip, zstd, dmtf, sdc, tmbp, tage, etrace. Varies the schemes of that family that
+    /// --schemes names, by default HWLZ-256, gzip-6, zstd-3, eDMTF(192,4), rSDC-128, bTMBP, TAGE or
     /// E-Trace+ir+bp+jtc.
     #[arg(long, value_name = "FAMILY.KEY=VALUES")]
     pub(crate) sweep: Vec<String>,

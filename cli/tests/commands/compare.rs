@@ -21,8 +21,8 @@ fn every_scheme_comes_back() {
     let json = std::fs::read_to_string(place.dir.join("out.json")).unwrap();
     let json: Value = serde_json::from_str(&json).unwrap();
     let rows = json["rows"].as_array().unwrap();
-    // Two of 33 schemes need the trap vectors, which a Linux program does not have.
-    assert_eq!(rows.len(), 3 * 33 - 2);
+    // Two of 35 schemes need the trap vectors, which a Linux program does not have.
+    assert_eq!(rows.len(), 3 * 35 - 2);
     assert!(rows.iter().all(|row| row["verified"] == true), "{text}");
     for row in rows {
         let count = |key: &str| row[key].as_f64().unwrap();

@@ -14,6 +14,7 @@
 //! | [`Dmtf`] | positions of streams in a list with the most recent ones first, applied twice |
 //! | [`Sdc`] | a cache of streams, and for each stream its last successor |
 //! | [`Tmbp`] | a branch predictor on both sides, and its mispredictions |
+//! | [`Tage`] | the same with a predictor that has tagged tables for longer and longer histories |
 //! | [`Etrace`] | E-Trace in any of its modes, for comparison |
 //!
 //! [`ArmScheme`] covers ETMv4 and PTM, with the same methods, for what an Arm core executed.
@@ -52,6 +53,7 @@ mod scheme;
 mod sdc;
 mod settings;
 mod stream;
+mod tage;
 #[cfg(test)]
 mod test_bits;
 mod tmbp;
@@ -72,4 +74,5 @@ pub use packed::Packed;
 pub use run_length::RunLength;
 pub use scheme::{Scheme, Setup, UnknownScheme};
 pub use sdc::{Sdc, SdcVariant};
+pub use tage::{Tage, TageCoding};
 pub use tmbp::{Tmbp, Widths};

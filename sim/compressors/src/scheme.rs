@@ -5,7 +5,7 @@ use crate::settings;
 use crate::stream::{StreamCoder, Streams};
 use crate::{
     Base, Code, CompressError, Compressor, Decompressor, Dmtf, DmtfVariant, Etrace, Hwlz, Nexs,
-    Packed, Sdc, SdcVariant, Tmbp,
+    Packed, Sdc, SdcVariant, Tage, Tmbp,
 };
 use std::fmt;
 use std::num::NonZeroU64;
@@ -41,6 +41,7 @@ enum Kind {
     Dmtf(Dmtf),
     Sdc(Sdc),
     Tmbp(Tmbp),
+    Tage(Tage),
     Etrace(Etrace),
 }
 
@@ -70,7 +71,7 @@ impl fmt::Display for Scheme {
 impl Scheme {
     /// The schemes of the dissertation with its sizes, general-purpose compressors, and E-Trace in every mode
     /// and in useful combinations.
-    pub const DEFAULT: [&str; 33] = [
+    pub const DEFAULT: [&str; 35] = [
         "BASE",
         "NEXS",
         "HWLZ-256",
@@ -91,6 +92,8 @@ impl Scheme {
         "tTMBP",
         "sTMBP",
         "bTMBP",
+        "TAGE",
+        "TAGE[coder=range]",
         "E-Trace",
         "E-Trace+full",
         "E-Trace+ie",
@@ -122,6 +125,7 @@ impl Scheme {
             Kind::Dmtf(_) => "dmtf",
             Kind::Sdc(_) => "sdc",
             Kind::Tmbp(_) => "tmbp",
+            Kind::Tage(_) => "tage",
             Kind::Etrace(_) => "etrace",
         }
     }
@@ -171,6 +175,7 @@ impl Scheme {
             Kind::Dmtf(config) => config.storage_bits(xlen),
             Kind::Sdc(config) => config.storage_bits(xlen),
             Kind::Tmbp(config) => config.storage_bits(xlen),
+            Kind::Tage(config) => config.storage_bits(xlen),
             Kind::Etrace(config) => config.storage_bits(xlen),
         })
     }
@@ -182,6 +187,7 @@ impl Scheme {
             Kind::Dmtf(config) => config.gates(xlen),
             Kind::Sdc(config) => config.gates(xlen),
             Kind::Tmbp(config) => config.gates(xlen),
+            Kind::Tage(config) => config.gates(xlen),
             _ => 1.5 * self.storage_bits(xlen)? as f64,
         })
     }
@@ -203,6 +209,7 @@ impl Scheme {
                 let coder = config.coder(setup.code, setup.sync_every);
                 Box::new(Coding::new(setup.code, coder, setup.sync_every))
             }
+            Kind::Tage(config) => config.compressor(setup),
             Kind::Etrace(config) => Box::new(config.compressor(setup.code, setup.sync_every)?),
         })
     }
@@ -218,6 +225,7 @@ impl Scheme {
             Kind::Dmtf(config) => decompress(config.coder(xlen), setup),
             Kind::Sdc(config) => decompress(config.coder(xlen), setup),
             Kind::Tmbp(config) => Box::new(config.coder(setup.code, setup.sync_every)),
+            Kind::Tage(config) => config.decompressor(setup),
             Kind::Etrace(config) => Box::new(config.decompressor(setup.code, setup.tvec)),
         }
     }
@@ -246,6 +254,7 @@ impl Scheme {
             Kind::Dmtf(config) => config.check(),
             Kind::Sdc(config) => config.check(),
             Kind::Tmbp(config) => config.check(),
+            Kind::Tage(config) => config.check(),
         };
         checked.map_err(|error| UnknownScheme(format!("{}: {error}", self.name)))?;
         Ok(self)
@@ -284,6 +293,7 @@ impl FromStr for Scheme {
                 Kind::Dmtf(config) => Kind::Dmtf(settings::apply(config, settings)?),
                 Kind::Sdc(config) => Kind::Sdc(settings::apply(config, settings)?),
                 Kind::Tmbp(config) => Kind::Tmbp(settings::apply(config, settings)?),
+                Kind::Tage(config) => Kind::Tage(settings::apply(config, settings)?),
                 Kind::Etrace(config) => Kind::Etrace(settings::apply(config, settings)?),
             })
         };
@@ -305,6 +315,7 @@ fn plain(name: &str) -> Option<Kind> {
         "tTMBP" => return Some(Kind::Tmbp(Tmbp::TINY)),
         "sTMBP" => return Some(Kind::Tmbp(Tmbp::SMALL)),
         "bTMBP" => return Some(Kind::Tmbp(Tmbp::BASE)),
+        "TAGE" => return Some(Kind::Tage(Tage::default())),
         _ => {}
     }
     if let Some(modes) = name.strip_prefix("E-Trace") {
@@ -382,6 +393,9 @@ mod tests {
             "bTMBP[entires=64]",
             "rSDC-0",
             "bDMTF(1,4)",
+            "TAGE[coder=zip]",
+            "TAGE[history=4]",
+            "TAGE[targets=2]",
         ] {
             assert!(scheme(wrong).is_err(), "{wrong}");
         }

@@ -1,6 +1,9 @@
 //! Every scheme recovers every instruction of random walks: RV32 and RV64, compressed instructions, traps,
 //! indirect jumps, addresses across the whole address space.
 
+#[path = "roundtrip/tage.rs"]
+mod tage;
+
 use hartrace_compressors::{Bits, Code, Compressed, Scheme, Setup};
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::{IType, ITypeWidth, Retired};
@@ -10,7 +13,7 @@ use std::num::NonZeroU64;
 
 /// In addition to the defaults: tables so small that their entries are replaced all the time, and every
 /// setting.
-const SMALL: [&str; 22] = [
+const SMALL: [&str; 29] = [
     "HWLZ-2",
     "HWLZ-16",
     "bDMTF(2,2)",
@@ -31,6 +34,13 @@ const SMALL: [&str; 22] = [
     "bTMBP[entries=16,ibtb=4,ways=4,pc_shift=1,bhr_bits=3]",
     "bTMBP[branches.size=1,branches.step=1,targets.size=1,targets.step=1]",
     "bTMBP[branches.size=32,targets.size=32,instructions.size=32]",
+    "TAGE[base=1,tables=1,entries=1,tag=2,history=1,targets=4,ras=0,records=1]",
+    "TAGE[base=4,tables=8,entries=2,history=128,tag=4,ras=1,records=2]",
+    "TAGE[tables=2,entries=4,history=6,targets=8,records=5]",
+    "TAGE[records=1024,targets=1024,tag=16]",
+    "TAGE[coder=range,base=1,tables=1,entries=1,tag=2,history=1,targets=4,ras=0]",
+    "TAGE[coder=range,base=4,tables=8,entries=2,history=128,tag=4,ras=1]",
+    "TAGE[coder=range,tables=3,entries=4,history=7,targets=8]",
     "E-Trace+full+ir+bp+jtc+sij[bpred_size_p=1,cache_size_p=1,return_stack_size_p=1]",
     "E-Trace+ir+jtc[cache_size_p=3]",
 ];

@@ -4,8 +4,16 @@ use super::ComparisonError;
 use crate::Scheme;
 
 /// The schemes that a sweep varies if none of its family is named.
-const SWEPT: [&str; 7] =
-    ["HWLZ-256", "gzip-6", "zstd-3", "eDMTF(192,4)", "rSDC-128", "bTMBP", "E-Trace+ir+bp+jtc"];
+const SWEPT: [&str; 8] = [
+    "HWLZ-256",
+    "gzip-6",
+    "zstd-3",
+    "eDMTF(192,4)",
+    "rSDC-128",
+    "bTMBP",
+    "TAGE",
+    "E-Trace+ir+bp+jtc",
+];
 
 /// The largest number of values in a sweep.
 const MOST: usize = 64;

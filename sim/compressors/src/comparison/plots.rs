@@ -18,6 +18,7 @@ fn colour(scheme: &str) -> RGBColor {
     match family {
         _ if family.starts_with("E-Trace") => RGBColor(0xd6, 0x2f, 0x2f),
         _ if family.starts_with("TMBP") => RGBColor(0x1f, 0x77, 0xb4),
+        _ if family.starts_with("TAGE") => RGBColor(0xc2, 0x3b, 0x9a),
         _ if family.starts_with("SDC") => RGBColor(0x2c, 0x8f, 0x3c),
         _ if family.starts_with("DMTF") => RGBColor(0x8a, 0x56, 0xb8),
         _ if family.starts_with("ETMv4") => RGBColor(0x1a, 0x9a, 0x9a),
