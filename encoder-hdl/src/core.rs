@@ -201,9 +201,14 @@ pub fn files(of: &Component) -> Vec<(String, String)> {
 
 /// The same; `origin` says in the first lines of each file what it was made from.
 pub(crate) fn files_from(of: &Component, origin: &str) -> Vec<(String, String)> {
-    let header: String = origin.lines().map(|line| format!("// {line}\n")).collect();
     let files = of.files().into_iter();
-    files.map(|(name, text)| (format!("{name}.sv"), format!("{header}{LICENSE}{text}"))).collect()
+    files.map(|(name, text)| (format!("{name}.sv"), noted(&text, origin))).collect()
+}
+
+/// The text of a file, with its origin and its licence before it.
+pub(crate) fn noted(text: &str, origin: &str) -> String {
+    let header: String = origin.lines().map(|line| format!("// {line}\n")).collect();
+    format!("{header}{LICENSE}{text}")
 }
 
 fn instance(m: &Module, name: &str, of: &Component, ports: &[(String, Expr)]) -> Outputs {

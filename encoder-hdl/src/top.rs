@@ -3,7 +3,7 @@
 //!
 //! [`top`] builds it for a [`TopConfig`], [`sources`] returns its files, [`pages`] lists the
 //! addresses of registers, [`manual`] and [`header`] describe them for people and for C, and
-//! [`package`] returns everything as files. `docs/design/encoder.md` describes how the parts work
+//! [`package`] returns everything as files, also [`struct_wrapper`], the module with structures for its buses. `docs/design/encoder.md` describes how the parts work
 //! together. [`record_writer`] is the sink alone, for records of others;
 //! [`Wiring`] and [`Bus`] connect parts of other tops in the same way. An illegal configuration is reported as an error before anything is built.
 //!
@@ -24,14 +24,18 @@ mod module;
 mod package;
 mod pages;
 mod sink;
+mod structs;
 mod timestamp;
 mod wiring;
 mod writer;
 
 pub use bus::Bus;
-pub use config::{Encapsulation, FindError, Sink, Standard, TimeSource, TopConfig, TopError};
+pub use config::{
+    AxiPort, Encapsulation, FindError, Sink, Standard, TimeSource, TopConfig, TopError,
+};
 pub use module::{sources, top};
 pub use package::{PackageError, description, package, params};
 pub use pages::{PAGE, Page, header, header_of, manual, manual_of, pages};
+pub use structs::struct_wrapper;
 pub use wiring::Wiring;
 pub use writer::record_writer;

@@ -29,6 +29,9 @@ pub struct TopConfig {
     pub encapsulation: Encapsulation,
     /// Destination of the trace.
     pub sink: Sink,
+    /// A bridge from AXI to the port of the registers, as a module beside the top module.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub axi_bridge: Option<AxiPort>,
     /// The cores.
     pub encoder: Config,
 }
@@ -68,6 +71,16 @@ pub struct Standard {
     pub type_bits: u8,
     /// The type of instruction trace.
     pub instruction_type: u8,
+}
+
+/// The AXI side of the bridge to the registers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AxiPort {
+    /// Width of data in bytes: 4 or 8.
+    pub data_bytes: u32,
+    /// Width of IDs in bits: 1 to 32.
+    pub id_width: u32,
 }
 
 /// Destination of the trace.
@@ -113,6 +126,7 @@ impl Default for TopConfig {
             encapsulation: Encapsulation::Standard(Standard::default()),
             time: TimeSource::External,
             sink: Sink::MEMORY,
+            axi_bridge: None,
             encoder: Config::default(),
         }
     }
@@ -277,6 +291,10 @@ impl TopConfig {
             });
         }
         self.check_sink()?;
+        if let Some(AxiPort { data_bytes, id_width }) = self.axi_bridge {
+            choice("axi_bridge.data_bytes", data_bytes, &[4, 8])?;
+            in_range("axi_bridge.id_width", id_width, 1, 32)?;
+        }
         let bytes = self.payload_bytes()?;
         let most = self.frame()?.max_payload();
         if bytes > most {

@@ -1,12 +1,19 @@
 //! Everything that is delivered with the modules: lists of files for tools, parameters for
 //! decoders, registers for software.
 
-use crate::core::files_from;
-use crate::top::{Encapsulation, Sink, TopConfig, TopError, header, manual, top};
+use crate::core::{files_from, noted};
+use crate::registers::{AxiBridge, axi_to_apb};
+use crate::top::{Encapsulation, Sink, TopConfig, TopError, header, manual, struct_wrapper, top};
 use hartrace_etrace::{Mode, Unit};
 use hartrace_rtl::lists;
 use std::fmt::Write;
 use thiserror::Error;
+
+/// The driver for a sink in memory, in C.
+const DRIVER: [(&str, &str); 2] = [
+    ("trace.c", include_str!("../../software/trace.c")),
+    ("trace.h", include_str!("../../software/trace.h")),
+];
 
 /// Reasons why a package cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -22,7 +29,8 @@ pub enum PackageError {
 
 /// Returns names and texts of all files: modules, which say what they were made from, lists of them for tools
 /// (`te_top.f`, `te_core.f`, Bender and FuseSoC), the configuration, the parameters for a decoder (`params.toml`), and the
-/// registers for people and for C.
+/// registers for people and for C, for a sink in memory with a driver. The lists do not have the [`struct_wrapper`], which needs
+/// types of others.
 ///
 /// `beside` contains further modules of the design, such as those of a connector; modules that the
 /// encoder already contains are left out.
@@ -34,7 +42,15 @@ pub fn package(
     config: &TopConfig,
     beside: Vec<(String, String)>,
 ) -> Result<Vec<(String, String)>, PackageError> {
-    let mut files = files_from(&top(config)?, &origin(config));
+    let (component, origin) = (top(config)?, origin(config));
+    let mut files = files_from(&component, &origin);
+    if let Some(axi) = config.axi_bridge {
+        let address = component.ports().iter().find(|port| port.name == "paddr_i");
+        let addr_width = address.map_or(12, |port| port.width);
+        let (data_bytes, id_width) = (axi.data_bytes, axi.id_width);
+        let bridge = axi_to_apb(AxiBridge { data_bytes, id_width, addr_width });
+        files.extend(files_from(&bridge.prefixed(&config.prefix), &origin));
+    }
     let own = files.len();
     for (name, text) in beside {
         if !files[..own].iter().any(|(other, _)| *other == name) {
@@ -45,6 +61,11 @@ pub fn package(
     let core = crate::encoder(&config.encoder).map_err(TopError::from)?.prefixed(&config.prefix);
     let list: String = core.files().iter().map(|(name, _)| format!("{name}.sv\n")).collect();
     files.extend(lists(&config.module(), &names));
+    let (name, text) = struct_wrapper(config)?;
+    files.push((name, noted(&text, &origin)));
+    if let Sink::Memory { .. } = config.sink {
+        files.extend(DRIVER.map(|(name, text)| (name.to_owned(), text.to_owned())));
+    }
     files.extend(description(config)?);
     files.extend([
         (format!("{}.f", core.name()), list),
@@ -126,6 +147,7 @@ pub fn params(config: &TopConfig) -> Result<String, toml::ser::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::top::AxiPort;
 
     #[test]
     fn modules_are_listed_once() {
@@ -151,6 +173,32 @@ mod tests {
         let expected =
             "// E-Trace encoder, harts: 1, blocks per cycle: 1, address bits: 64, modes: ";
         assert!(text("te_core.sv").contains(expected), "{}", text("te_core.sv"));
+    }
+
+    #[test]
+    fn what_is_for_a_sink_in_memory() {
+        let names = |config: &TopConfig| -> Vec<String> {
+            package(config, Vec::new()).unwrap().into_iter().map(|(name, _)| name).collect()
+        };
+        let has = |names: &[String], name: &str| names.iter().any(|other| other == name);
+        let axi_bridge = Some(AxiPort { data_bytes: 8, id_width: 5 });
+        let config = TopConfig { axi_bridge, ..TopConfig::default() };
+        let with = names(&config);
+        let stream = names(&TopConfig { sink: Sink::AXI_STREAM, ..TopConfig::default() });
+        for name in ["trace.c", "trace.h"] {
+            assert!(has(&with, name) && !has(&stream, name), "{name}");
+        }
+        assert!(has(&with, "te_top_structs.sv") && has(&stream, "te_top_structs.sv"));
+        // Two pages; the bridge is in the lists, the other module is not.
+        assert!(has(&with, "axi_to_apb_8i5a13.sv"));
+        let files = package(&config, Vec::new()).unwrap();
+        let list = &files.iter().find(|(name, _)| name == "te_top.f").unwrap().1;
+        assert!(list.contains("axi_to_apb_8i5a13.sv") && !list.contains("structs"), "{list}");
+        assert_eq!(TopConfig::from_toml(&toml::to_string(&config).unwrap()), Ok(config));
+        let wrong = AxiPort { data_bytes: 16, id_width: 5 };
+        let wrong = TopConfig { axi_bridge: Some(wrong), ..TopConfig::default() };
+        let error = wrong.check().unwrap_err().to_string();
+        assert_eq!(error, "axi_bridge.data_bytes = 16 is none of [4, 8]");
     }
 
     #[test]

@@ -5,7 +5,8 @@ mod support;
 
 use fastrand::Rng;
 use hartrace_encoder_hdl::Config;
-use hartrace_encoder_hdl::top::{TopConfig, sources};
+use hartrace_encoder_hdl::top::{Sink, TopConfig, sources, top};
+use hartrace_hdl_tools::lint::{Design, Linter};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ fn main() {
     trials.push(Trial::test("lint/sees", sees).with_ignored_flag(missing));
     trials.push(Trial::test("lint/two-in-one-design", two).with_ignored_flag(missing));
     trials.push(Trial::test("builds", builds));
+    trials.push(Trial::test("lint/other-structs", other_structs).with_ignored_flag(missing));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    trials.extend(hartrace_hdl_tools::lint::trials(folder, "structs", &structs()));
     libtest_mimic::run(&args, trials).exit();
 }
 
@@ -81,6 +85,40 @@ fn two() -> Result<(), Failed> {
         true => Ok(()),
         false => Err("no remark on two modules of one name".into()),
     }
+}
+
+/// A module with structures for its buses, in one that has them.
+fn in_structs(sink: Sink) -> Result<Design, Failed> {
+    let config = TopConfig { sink, ..TopConfig::default() };
+    Ok(top(&config)?.files().into_iter().chain(support::flat::flat(&config)?).collect())
+}
+
+/// Structures of other widths are errors.
+fn other_structs() -> Result<(), Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint/other-structs");
+    for (from, to, said) in [
+        ("logic [64-1:0] data", "logic [32-1:0] data", "the sink writes words of 64 bits"),
+        ("logic [63:0] addr", "logic [47:0] addr", "the sink has addresses of 64 bits"),
+        ("logic [31:0] rdata", "logic [63:0] rdata", "registers have 32 bits"),
+        ("logic [3:0] wstrb;", "", "wstrb"),
+    ] {
+        let mut design = in_structs(Sink::MEMORY)?;
+        for (_, text) in &mut design {
+            *text = text.replace(from, to);
+        }
+        match Linter::Verilator.check(&folder, &[design]) {
+            Err(failed) if failed.message().is_some_and(|text| text.contains(said)) => {}
+            other => return Err(format!("{to}: {other:?}").into()),
+        }
+    }
+    Ok(())
+}
+
+/// Modules with structures for their buses, with and without a port to memory.
+fn structs() -> Vec<Design> {
+    let narrow = Sink::Memory { address_width: 32, word_bytes: 4, burst_words: 1 };
+    let sinks = [Sink::MEMORY, narrow, Sink::AXI_STREAM, Sink::ATB];
+    sinks.map(|sink| in_structs(sink).expect("these are legal")).into()
 }
 
 /// Makes sure that the absence of warnings means something: there is one if an answer of the bus is

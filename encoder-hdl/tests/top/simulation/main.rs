@@ -6,19 +6,23 @@
 
 #[path = "../../transport/simulation/bus.rs"]
 mod bus;
+#[path = "../support/flat.rs"]
+mod flat;
 mod hart;
 mod port;
 mod records;
 mod rig;
 mod software;
 
+use flat::{FLAT, flat};
 use hartrace_encap::Item;
 use hartrace_encap::coresight::{Deformatter, Item as Framed, Mode};
 use hartrace_encoder_hdl::registers::driver::atb_bridge::TrAtbBridgeControl;
 use hartrace_encoder_hdl::registers::driver::ram_sink::TrRamControl;
 use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
-use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TimeSource, TopConfig};
+use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TimeSource, TopConfig, top};
 use hartrace_encoder_hdl::{Config, Overflow};
+use hartrace_hdl_tools::verilate::Design;
 use hartrace_lockstep::Setting;
 use libtest_mimic::{Arguments, Failed, Trial};
 use port::Port;
@@ -322,7 +326,7 @@ fn frames() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Two harts, started and stopped independently, into one buffer.
+/// Two harts, started and stopped independently, into one buffer, through structures for the buses.
 fn two_harts() -> Result<(), Failed> {
     let standard = Standard { src_id_bits: 8, ..Standard::default() };
     let config = TopConfig {
@@ -333,7 +337,10 @@ fn two_harts() -> Result<(), Failed> {
         encoder: named("micro"),
         ..TopConfig::default()
     };
-    let mut rig = Rig::new(&config, 4)?;
+    let no_files: [&str; 0] = [];
+    let design = Design::files(FLAT, no_files).component(&top(&config)?);
+    let design = flat(&config)?.iter().fold(design, |all, (name, text)| all.text(name, text));
+    let mut rig = Rig::of(&config, design.clock("clk_i").reset("rst_ni", false), 4)?;
     rig.start_ram(START, SIZE, TrRamControl::default())?;
     let mut running: [Option<Session>; 2] = [None, None];
     for turn in 0..60 {
@@ -374,5 +381,7 @@ fn two_harts() -> Result<(), Failed> {
     let bytes = in_memory(&mut rig)?;
     rig.compare(&bytes)?;
     assert!(rig.harts.iter().all(|hart| hart.traced > 1_000 && hart.expected.len() > 100));
+    let status = rig.ram_status()?;
+    assert!(!status.lost() && !status.error());
     Ok(())
 }

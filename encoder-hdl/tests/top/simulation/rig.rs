@@ -8,7 +8,7 @@ use fastrand::Rng;
 use hartrace_encap::{Deframer, Item};
 use hartrace_encoder_hdl::registers::driver::te::TrTsControl;
 use hartrace_encoder_hdl::top::{TimeSource, TopConfig, top};
-use hartrace_hdl_tools::verilate::{Input, Options, Output, Simulation};
+use hartrace_hdl_tools::verilate::{Design, Input, Options, Output, Simulation};
 use libtest_mimic::Failed;
 use std::collections::BTreeMap;
 
@@ -45,8 +45,13 @@ struct Clock {
 
 impl Rig {
     pub(crate) fn new(config: &TopConfig, seed: u64) -> Result<Self, Failed> {
+        Self::of(config, (&top(config)?).into(), seed)
+    }
+
+    /// The same for another module with the same ports.
+    pub(crate) fn of(config: &TopConfig, design: Design, seed: u64) -> Result<Self, Failed> {
         let options = Options { seed: seed as u32, ..Options::default() };
-        let mut sim = Simulation::build(&top(config)?, &options)?;
+        let mut sim = Simulation::build(design, &options)?;
         let names = ["psel_i", "penable_i", "pwrite_i", "paddr_i", "pwdata_i", "pstrb_i"];
         let mut bus = Vec::new();
         for name in names {

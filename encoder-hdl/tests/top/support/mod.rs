@@ -1,5 +1,7 @@
 //! Configurations for the tests.
 
+pub(crate) mod flat;
+
 use fastrand::Rng;
 use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TimeSource, TopConfig};
@@ -39,6 +41,7 @@ pub(crate) fn config(rng: &mut Rng) -> TopConfig {
                 burst_words: 1 << rng.u32(0..=4),
             },
         },
+        axi_bridge: None,
         encoder: random::config(rng),
     };
     match config.check() {
