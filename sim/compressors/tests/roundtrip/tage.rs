@@ -422,11 +422,75 @@ enum Coder {
     Ranges(Ranges),
 }
 
-/// A part between synchronisations.
-fn part(p: &Parameters, steps: &[Step], start: u64, code: &Code) -> Vec<u64> {
+impl Coder {
+    fn retire(&mut self) {
+        match self {
+            Self::Packets(packets) => packets.instructions += 1,
+            Self::Ranges(ranges) => ranges.instructions += 1,
+        }
+    }
+
+    fn report(&mut self, p: &Parameters, report: Report) {
+        match self {
+            Self::Packets(packets) => packets.report(p, report),
+            Self::Ranges(ranges) => ranges.report(p, report),
+        }
+    }
+
+    /// Section 7.1: `at` is the address of the instruction that did not retire.
+    fn trap(&mut self, state: &mut State, at: u64, handler: u64, xlen: u32) {
+        let other = Some(handler).filter(|handler| *handler != state.handler);
+        match self {
+            Self::Packets(packets) => {
+                let fields = trap_fields(packets.instructions, other, xlen);
+                packets.end(Some(fields));
+            }
+            Self::Ranges(ranges) => {
+                ranges.bit(26, true);
+                ranges.plain(trap_fields(ranges.instructions, other, xlen));
+                ranges.instructions = 0;
+            }
+        }
+        state.push(at);
+        state.handler = handler;
+    }
+
+    fn end(self) -> Vec<u64> {
+        match self {
+            Self::Packets(mut packets) => {
+                packets.end(None);
+                packets.out
+            }
+            Self::Ranges(mut ranges) => {
+                ranges.bit(26, false);
+                let low = ranges.low as u32;
+                ranges.out.extend(low.to_be_bytes());
+                let bits = |byte: &u8| bits_of(u64::from(*byte), 8).into_iter().rev();
+                ranges.out.iter().flat_map(bits).collect()
+            }
+        }
+    }
+}
+
+/// A trace, synchronised after every so many instructions.
+fn trace(p: &Parameters, steps: &[Step], every: usize, code: &Code) -> Vec<u64> {
+    let mut out = Vec::new();
+    // Where the instruction before leads, and the handler of the trap after it.
+    let (mut start, mut trap) = (steps[0].pc, None);
+    for part in steps.chunks(every) {
+        out.extend(self::part(p, part, start, trap, code));
+        let Some(Step { pc, insn, next, trap: after }) = part.last() else { break };
+        start = next.unwrap_or(insn.next(code.xlen(), *pc));
+        trap = *after;
+    }
+    out
+}
+
+/// A part between synchronisations. A trap after its last instruction belongs to the next one.
+fn part(p: &Parameters, steps: &[Step], start: u64, trap: Option<u64>, code: &Code) -> Vec<u64> {
     let xlen = code.xlen();
     let width = xlen.bits();
-    let first: Vec<u64> = (1..width).rev().map(|bit| start >> bit & 1).collect();
+    let first: Vec<u64> = bits_of(start >> 1, width - 1).into_iter().rev().collect();
     let mut coder = if p.range {
         let mut ranges =
             Ranges { out: vec![], low: 0, range: (1 << 32) - 1, z: [57_344; 28], instructions: 0 };
@@ -436,31 +500,26 @@ fn part(p: &Parameters, steps: &[Step], start: u64, code: &Code) -> Vec<u64> {
         Coder::Packets(Packets { out: first, s: [4; 8], ..Packets::default() })
     };
     let mut state = state(p);
-    for step in steps {
-        let Step { pc, insn, next, trap } = *step;
-        match &mut coder {
-            Coder::Packets(packets) => packets.instructions += 1,
-            Coder::Ranges(ranges) => ranges.instructions += 1,
+    let mut at = start;
+    let mut trap = trap;
+    for Step { pc, insn, next, trap: after_it } in steps {
+        if let Some(handler) = trap {
+            coder.trap(&mut state, at, handler, width);
         }
+        let (pc, insn, next) = (*pc, *insn, *next);
+        coder.retire();
         let after = insn.next(xlen, pc);
         let returns = matches!(insn.kind, Kind::TrapReturn) || insn.link().is_some_and(Link::pops);
-        let mut leads = insn.target(xlen, pc).unwrap_or(after);
-        let mut report = None;
+        at = insn.target(xlen, pc).unwrap_or(after);
         if insn.is_branch() {
             let taken = next.map(|next| next != after && Some(next) == insn.target(xlen, pc));
-            let (found, taken) = state.branch(p, pc, taken);
-            report = Some(found);
-            leads = if taken { leads } else { after };
+            let (report, taken) = state.branch(p, pc, taken);
+            coder.report(p, report);
+            at = if taken { at } else { after };
         } else if insn.is_uninferable() {
-            let (found, to) = state.jump(p, pc, returns, next, width);
-            report = Some(found);
-            leads = to;
-        }
-        if let Some(report) = report {
-            match &mut coder {
-                Coder::Packets(packets) => packets.report(p, report),
-                Coder::Ranges(ranges) => ranges.report(p, report),
-            }
+            let (report, to) = state.jump(p, pc, returns, next, width);
+            coder.report(p, report);
+            at = to;
         }
         if returns && !state.r.is_empty() {
             state.top = (state.top + state.r.len() - 1) % state.r.len();
@@ -468,39 +527,9 @@ fn part(p: &Parameters, steps: &[Step], start: u64, code: &Code) -> Vec<u64> {
         if insn.link().is_some_and(Link::pushes) {
             state.push(after);
         }
-        if let Some(handler) = trap {
-            let other = Some(handler).filter(|handler| *handler != state.handler);
-            match &mut coder {
-                Coder::Packets(packets) => {
-                    let fields = trap_fields(packets.instructions, other, width);
-                    packets.end(Some(fields));
-                }
-                Coder::Ranges(ranges) => {
-                    ranges.bit(26, true);
-                    ranges.plain(trap_fields(ranges.instructions, other, width));
-                    ranges.instructions = 0;
-                }
-            }
-            state.push(leads);
-            state.handler = handler;
-        }
+        trap = *after_it;
     }
-    match coder {
-        Coder::Packets(mut packets) => {
-            packets.end(None);
-            packets.out
-        }
-        Coder::Ranges(mut ranges) => {
-            ranges.bit(26, false);
-            let low = ranges.low as u32;
-            ranges.out.extend(low.to_be_bytes());
-            ranges
-                .out
-                .iter()
-                .flat_map(|byte| (0..8).rev().map(move |bit| u64::from(byte >> bit & 1)))
-                .collect()
-        }
-    }
+    coder.end()
 }
 
 /// The instructions of rows. A trap must follow an instruction, and another one must follow it.
@@ -596,10 +625,7 @@ fn a_second_implementation_of_tage_agrees() {
                 let p = Parameters { range, ..*sizes };
                 // The first sizes without synchronisation, the others with.
                 let every = [usize::MAX, 977, 10_000][number];
-                let bits: Vec<u64> = steps
-                    .chunks(every)
-                    .flat_map(|steps| part(&p, steps, steps[0].pc, &code))
-                    .collect();
+                let bits = trace(&p, &steps, every, &code);
                 let coder = if range { "range" } else { "runs" };
                 let settings = format!("coder={coder},{settings}");
                 let scheme = format!("TAGE[{}]", settings.trim_end_matches(','));
