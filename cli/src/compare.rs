@@ -33,6 +33,7 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
         }
     }
     let suite = args.suite.as_deref().map_or_else(|| Ok(Suite::corner_cases()), Suite::open)?;
+    let suite = suite.executed_by(args.with);
     if args.inputs.is_empty() {
         inputs.extend(suite.programs.iter().map(Input::Listed));
     }
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
     let bar = progress::bar(Some(traces as u64), "{wide_bar} {pos} of {len} traces, {eta} left");
     let limit = args.limit.unwrap_or(Options::default().limit);
     let options = Options { limit, sync_every: args.sync_every };
-    let chosen = args.suite.is_some().then_some(&suite);
+    let chosen = args.inputs.is_empty().then_some(&suite);
     let mut comparison = Comparison::new(schemes, options).of(chosen);
     comparison.measure(&inputs, |input| input.workload(args, limit), || bar.inc(1))?;
     if args.data {
@@ -70,7 +71,7 @@ impl Input<'_> {
     fn program(&self, args: &SchemesArgs, limit: u64) -> Result<Option<(Program, u64)>, Failure> {
         match self {
             Self::Listed(it) => Ok(Some((it.program()?, it.limit(args.limit, limit)))),
-            Self::Program(path) => Ok(Some((exec::program(path)?, limit))),
+            Self::Program(path) => Ok(Some((exec::program(path)?.executed_by(args.with), limit))),
             Self::Log(_) => Ok(None),
         }
     }
@@ -78,7 +79,9 @@ impl Input<'_> {
     fn workload(&self, args: &SchemesArgs, limit: u64) -> Result<Workload, Failure> {
         match self {
             Self::Listed(program) => Ok(program.workload(args.limit, limit)?),
-            Self::Program(path) => Ok(Workload::execute(&exec::program(path)?, limit)?),
+            Self::Program(path) => {
+                Ok(Workload::execute(&exec::program(path)?.executed_by(args.with), limit)?)
+            }
             Self::Log(path) => log(path, args, limit),
         }
     }
@@ -105,6 +108,7 @@ impl From<ComparisonError> for Failure {
     fn from(error: ComparisonError) -> Self {
         match error {
             ComparisonError::Program(error) => error.into(),
+            ComparisonError::Log(error) => error.into(),
             ComparisonError::ArmScheme(_) => {
                 Self::usage(format_args!("{error}, not one of --schemes"))
                     .hint("--arm, or a program for Arm")

@@ -1,8 +1,10 @@
 //! Arguments of `hartrace compare`.
 
 use super::InputArgs;
+use super::values::named;
 use clap::Args;
 use hartrace_capture::programs::Placed;
+use hartrace_sources::executed::Executor;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
@@ -17,6 +19,9 @@ pub(crate) struct SchemesArgs {
     /// A suite instead, with its means: `applications` of the current folder, `corner-cases`, or a TOML file
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "inputs")]
     pub(crate) suite: Option<String>,
+    /// What executes programs: our own hart, or QEMU
+    #[arg(long, value_parser = named(Executor::NAMED), default_value = "iss")]
+    pub(crate) with: Executor,
     /// The program of the logs; BIAS (0x...) is added to its addresses. May be given more than once
     #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program)]
     pub(crate) elf: Vec<Placed>,

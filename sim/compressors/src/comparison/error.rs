@@ -1,6 +1,7 @@
 //! Errors of a comparison.
 
 use crate::{CompressError, UnknownScheme};
+use hartrace_sources::SourceError;
 use hartrace_sources::executed::ProgramError;
 use hartrace_sources::qemu::QemuError;
 use std::io;
@@ -36,6 +37,9 @@ pub enum ComparisonError {
     /// A program cannot be executed.
     #[error(transparent)]
     Program(#[from] ProgramError),
+    /// A log cannot be read.
+    #[error(transparent)]
+    Log(#[from] SourceError),
     /// A scheme cannot express what was executed.
     #[error("{program}: {scheme}: {error}")]
     Compress {

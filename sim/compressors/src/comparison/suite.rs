@@ -1,8 +1,8 @@
 //! Suites: programs that are measured together.
 
 use super::{ComparisonError, Workload};
-use hartrace_sources::executed::Program;
 use hartrace_sources::executed::bundled::PROGRAMS;
+use hartrace_sources::executed::{Executor, Program};
 use serde::Deserialize;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,6 +66,8 @@ pub struct SuiteProgram {
     /// Files that it opens, by these names.
     #[serde(default)]
     pub files: Vec<PathBuf>,
+    /// A log of its execution, as for `hartrace encode`, to read instead of executing it.
+    pub trace: Option<PathBuf>,
     /// The largest number of instructions.
     pub limit: Option<u64>,
     /// The programs of the literature that do the same.
@@ -76,6 +78,9 @@ pub struct SuiteProgram {
     /// The program itself, if it is bundled.
     #[serde(skip)]
     bundled: Option<&'static [u8]>,
+    /// What executes it.
+    #[serde(skip)]
+    executor: Executor,
 }
 
 impl Suite {
@@ -104,6 +109,13 @@ impl Suite {
         Ok(suite)
     }
 
+    /// Selects what executes the programs.
+    #[must_use]
+    pub fn executed_by(mut self, executor: Executor) -> Self {
+        self.programs.iter_mut().for_each(|program| program.executor = executor);
+        self
+    }
+
     /// The bundled programs, of which each is a corner case.
     pub fn corner_cases() -> Self {
         let program = |(name, elf): &(&'static str, &'static [u8])| SuiteProgram {
@@ -112,10 +124,12 @@ impl Suite {
             arguments: Vec::new(),
             input: None,
             files: Vec::new(),
+            trace: None,
             limit: None,
             like: None,
             folder: PathBuf::new(),
             bundled: Some(elf),
+            executor: Executor::Hart,
         };
         let programs = PROGRAMS.iter().map(program).collect();
         Self { name: CORNER_CASES.into(), mean: false, programs }
@@ -152,7 +166,8 @@ impl SuiteProgram {
             Some(elf) => elf.to_vec(),
             None => self.read(&self.elf)?,
         };
-        let program = Program::new(self.name.clone(), elf)?.arguments(&self.arguments)?;
+        let program = Program::new(self.name.clone(), elf)?.executed_by(self.executor);
+        let program = program.arguments(&self.arguments)?;
         let input = self.input.as_ref().map_or(Ok(Vec::new()), |path| self.read(path))?;
         let files = self.files.iter();
         let files = files.map(|path| Ok((path.to_string_lossy().into_owned(), self.read(path)?)));
@@ -175,13 +190,18 @@ impl SuiteProgram {
         limit.or(self.limit).unwrap_or(default)
     }
 
-    /// Executes the program within its [limit](Self::limit).
+    /// Executes the program, or reads the log of its execution, within its [limit](Self::limit).
     ///
     /// # Errors
     ///
-    /// As of [`program`](Self::program), and if it fails.
+    /// As of [`program`](Self::program), if it fails, and if the log cannot be read.
     pub fn workload(&self, limit: Option<u64>, default: u64) -> Result<Workload, ComparisonError> {
-        Ok(Workload::execute(&self.program()?, self.limit(limit, default))?)
+        let (program, limit) = (self.program()?, self.limit(limit, default));
+        let Some(trace) = &self.trace else { return Ok(Workload::execute(&program, limit)?) };
+        let options =
+            hartrace_sources::Options { xlen: Some(program.xlen()), ..Default::default() };
+        let mut rows = hartrace_sources::open(&self.folder.join(trace), &options)?;
+        Ok(Workload::read(&self.name, program.image(), &mut rows, limit)?)
     }
 }
 
@@ -235,5 +255,42 @@ mod tests {
         let missing = rows(2).unwrap_err().to_string();
         std::fs::remove_dir_all(&folder).unwrap();
         assert!(missing.contains("c.elf"), "{missing}");
+    }
+
+    /// Recorded executions of two programs, each with its own code.
+    #[test]
+    fn traces_of_files() {
+        let folder = std::env::temp_dir().join(format!("hartrace-traces-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut text = String::from("name = \"s\"\nmean = true\n");
+        for name in ["calls", "interrupts-rv32"] {
+            let (_, elf) = PROGRAMS.iter().find(|(other, _)| *other == name).unwrap();
+            std::fs::write(folder.join(format!("{name}.elf")), elf).unwrap();
+            let file = std::fs::File::create(folder.join(format!("{name}.htr"))).unwrap();
+            let mut log = hartrace_sources::file::Writer::new(file).unwrap();
+            let program = Program::new(name, elf.to_vec()).unwrap();
+            let pushed = program.execute(5000, |rows| {
+                rows.iter().for_each(|row| log.push(row).unwrap());
+                Ok::<(), ComparisonError>(())
+            });
+            pushed.unwrap();
+            log.finish().unwrap();
+            let files = format!("elf = \"{name}.elf\"\ntrace = \"{name}.htr\"\n");
+            text += &format!("[[program]]\nname = \"{name}\"\n{files}");
+        }
+        let file = folder.join("s.toml");
+        std::fs::write(&file, &text).unwrap();
+        let mut suite = Suite::open(file.to_str().unwrap()).unwrap();
+        for program in &mut suite.programs {
+            let read = program.workload(None, 5000).unwrap();
+            let trace = program.trace.take();
+            let executed = program.workload(None, 5000).unwrap();
+            assert!(read.addresses().eq(executed.addresses()) && read.rows() > 50);
+            assert!(program.workload(None, 500).unwrap().rows() < read.rows());
+            program.trace = trace.map(|_| "no/such.htr".into());
+            let missing = program.workload(None, 5000).unwrap_err().to_string();
+            assert!(missing.contains("no/such.htr"), "{missing}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -86,9 +86,18 @@ impl Comparison {
                 row(one, one.ratio(one.xlen))?;
             }
         }
-        if self.suite.as_ref().is_none_or(|suite| suite.mean) {
-            for sum in self.means() {
-                row(&sum, own_ratio(figures, &sum.scheme))?;
+        match &self.suite {
+            Some(suite) if !suite.mean => {
+                writeln!(
+                    out,
+                    "{:15} none: each of these programs is a corner case",
+                    "mean"
+                )?;
+            }
+            _ => {
+                for sum in self.means() {
+                    row(&sum, own_ratio(figures, &sum.scheme))?;
+                }
             }
         }
         writeln!(out)?;
@@ -162,7 +171,9 @@ impl Comparison {
     ///
     /// If a figure is not a number.
     pub fn json(&self) -> io::Result<String> {
-        let mean = self.means().map(|sum| (sum.scheme, sum.bits_per_instruction)).collect();
+        let has_mean = self.suite.as_ref().is_none_or(|suite| suite.mean);
+        let means = self.means().filter(|_| has_mean);
+        let mean = means.map(|sum| (sum.scheme, sum.bits_per_instruction)).collect();
         let isas = self.isas.as_ref().map(|isas| isas.rows.as_slice());
         let suite = self.suite.as_ref().map(|suite| SuiteMeans {
             name: &suite.name,

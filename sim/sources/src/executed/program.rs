@@ -1,9 +1,9 @@
 //! A program and everything needed to execute it.
 
+mod by_qemu;
 mod error;
 
-use crate::executed::{Instructions, Port, Steps};
-use crate::qemu::{Mode, Qemu};
+use crate::executed::{Port, Steps};
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
 pub use error::{Problem, ProgramError, complaint};
@@ -11,8 +11,6 @@ use hartrace_decoder::Image;
 use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Retire, Step};
-use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// Number of steps that are executed and passed on at a time.
@@ -23,9 +21,6 @@ const LONGEST: u32 = 1 << 10;
 
 /// Memory of bare-metal programs.
 const MEMORY: Range = Range { base: 0x8000_0000, size: 256 << 20 };
-
-/// The same for QEMU, with time that depends only on the instructions.
-const MACHINE: [&str; 6] = ["-machine", "spike", "-m", "256M", "-icount", "shift=0,sleep=off"];
 
 /// What executes a program.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -97,8 +92,7 @@ impl Program {
         Self::read(name.into(), None, elf)
     }
 
-    /// Reads a program from the bytes of an ELF file at `path`. The hart executes it by default; QEMU reads
-    /// the file again. Errors name the file.
+    /// Reads a program from the bytes of an ELF file at `path`, which errors name. The hart executes it by default.
     ///
     /// # Errors
     ///
@@ -140,7 +134,7 @@ impl Program {
         Ok(self)
     }
 
-    /// Sets what a Linux program reads: standard input, and files by the names that it opens. QEMU passes on neither.
+    /// Sets what a Linux program reads: standard input, and files by the names that it opens.
     ///
     /// # Errors
     ///
@@ -282,46 +276,6 @@ impl Program {
             }
             exit => self.check(exit),
         }
-    }
-
-    fn execute_by_qemu<E: From<ProgramError>>(
-        &self,
-        limit: u64,
-        mut take: impl FnMut(&[Retired]) -> Result<(), E>,
-    ) -> Result<Ending, E> {
-        let path = self.path.as_ref().ok_or_else(|| self.error(Problem::NoFile))?;
-        let (mut rows, mut done, mut result) = (Vec::new(), 0, Ok(()));
-        let instructions = Instructions::of(&self.image);
-        // A program has few blocks, and executes them often.
-        let mut counts: HashMap<(u64, u32), u64> = HashMap::new();
-        let run = Qemu::new().and_then(|qemu| {
-            let qemu = qemu.silent();
-            let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
-            // The machine that supports `tohost`. Its reset code is not in the program.
-            let (qemu, mode, arguments) = match self.is_bare() {
-                true => (qemu.from(self.entry()), Mode::System, MACHINE.to_vec()),
-                false => (qemu, Mode::User, arguments),
-            };
-            qemu.run(path, &arguments, mode, |row| {
-                rows.push(*row);
-                let count = || instructions.between(row.iaddr, row.next_address());
-                done += *counts.entry((row.iaddr, row.iretire)).or_insert_with(count);
-                if rows.len() as u64 >= CHUNK {
-                    result = take(&rows);
-                    rows.clear();
-                }
-                match result.is_ok() && done < limit {
-                    true => ControlFlow::Continue(()),
-                    false => ControlFlow::Break(()),
-                }
-            })
-        });
-        let ended = run.map_err(|error| self.error(error))?;
-        result?;
-        take(&rows)?;
-        let exit = ended.code.map_or(Exit::Limit, Exit::Exited);
-        let (instructions, tvec, unknown_calls) = (ended.instructions, Vec::new(), Vec::new());
-        Ok(Ending { exit, instructions, tvec, unknown_calls })
     }
 
     /// Creates a hart with the program loaded.

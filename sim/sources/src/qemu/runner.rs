@@ -67,6 +67,8 @@ pub struct Qemu {
     plugin: PathBuf,
     silent: bool,
     from: Option<u64>,
+    /// The file that is standard input, and the current folder.
+    reads: Option<(PathBuf, PathBuf)>,
 }
 
 impl Qemu {
@@ -74,13 +76,19 @@ impl Qemu {
     pub fn new() -> Result<Self, QemuError> {
         let folder = Folder::new()?;
         let plugin = plugin::compile(&folder)?;
-        Ok(Self { _folder: folder, plugin, silent: false, from: None })
+        Ok(Self { _folder: folder, plugin, silent: false, from: None, reads: None })
     }
 
     /// Disconnects the input and output of programs.
     #[must_use]
     pub fn silent(self) -> Self {
         Self { silent: true, ..self }
+    }
+
+    /// Lets programs read a file as standard input, and open files of a folder.
+    #[must_use]
+    pub fn reading(self, input: &Path, folder: &Path) -> Self {
+        Self { reads: Some((input.into(), folder.into())), ..self }
     }
 
     /// Reports and counts nothing before a block at `address`. Machines start in reset code that is in
@@ -136,6 +144,10 @@ impl Qemu {
         listener.set_nonblocking(true).map_err(QemuError::io("cannot use a socket"))?;
         File::create(&tail).map_err(QemuError::io("cannot create a file"))?;
         let mut command = self.command(binary.0, guest, program, args, &folder);
+        if let Some((input, folder)) = &self.reads {
+            let input = File::open(input).map_err(QemuError::io("cannot read standard input"))?;
+            command.stdin(input).current_dir(folder);
+        }
         let child = command.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 QemuError::NotInstalled { binary: binary.0, package: binary.1 }

@@ -7,6 +7,7 @@ use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
 use hartrace_etrace::ingress::{IType, Privilege};
+use hartrace_sources::executed::{Executor, Instructions, Problem, Program, ProgramError};
 use hartrace_sources::qemu::{Exit, Mode, Qemu, QemuError, Retired};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::ops::ControlFlow;
@@ -42,6 +43,10 @@ fn main() -> ExitCode {
             });
             trials.push(trial.with_ignored_flag(!qemu || prefix.is_none()));
         }
+        let trial = Trial::test(format!("user/rv{xlen}/reads"), move || {
+            reads(&build(prefix, xlen, "reads")?)
+        });
+        trials.push(trial.with_ignored_flag(!qemu || prefix.is_none()));
         let machine = has(&format!("qemu-system-riscv{xlen}"));
         let trial = Trial::test(format!("system/rv{xlen}/traps"), move || {
             system(&build(prefix, xlen, "traps")?, xlen)
@@ -99,6 +104,39 @@ fn run(command: &mut Command) -> Result<(), Failed> {
         return Ok(());
     }
     Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)).into())
+}
+
+/// A program reads the same, whatever executes it, and executes the same instructions then.
+fn reads(elf: &Path) -> Result<(), Failed> {
+    let input: Vec<u8> = (0..1000_u32).map(|number| (number * 7 % 251) as u8).collect();
+    let words = b"some words".to_vec();
+    let sum = input.iter().chain(&words).map(|byte| i32::from(*byte)).sum::<i32>() % 128;
+    let program = Program::new("reads", fs::read(elf)?)?;
+    let execute = |executor, files: Vec<(String, Vec<u8>)>| {
+        let program = program.clone().executed_by(executor).reads(input.clone(), files)?;
+        let (mut addresses, instructions) = (Vec::new(), Instructions::of(program.image()));
+        let ending = program.execute(1_000_000, |rows| {
+            for row in rows.iter().filter(|row| row.iretire > 0) {
+                instructions.split(row, |one| addresses.push(one.iaddr));
+            }
+            // System calls retire on our hart only.
+            addresses.retain(|pc| program.image().encoding(*pc) != Some(0x73));
+            Ok::<(), ProgramError>(())
+        })?;
+        Ok::<_, ProgramError>((ending.exit, addresses))
+    };
+    let files = |name: &str| vec![(name.to_owned(), words.clone())];
+    let ours = execute(Executor::Hart, files("data/words"))?;
+    let theirs = execute(Executor::Qemu, files("data/words"))?;
+    assert_eq!(ours.0, hartrace_iss::Exit::Exited(sum));
+    let differs = ours.1.iter().zip(&theirs.1).position(|(one, other)| one != other);
+    assert_eq!((differs, ours.0, ours.1.len()), (None, theirs.0, theirs.1.len()));
+    assert_eq!(execute(Executor::Qemu, files("words"))?.0, hartrace_iss::Exit::Exited(200));
+    for name in ["/tmp/words", "data/../../words"] {
+        let error = execute(Executor::Qemu, files(name)).expect_err("it would be elsewhere");
+        assert!(matches!(&error.problem, Problem::FileName(other) if other == name), "{error}");
+    }
+    Ok(())
 }
 
 /// A trap: interrupt, cause, address and value.

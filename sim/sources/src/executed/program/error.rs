@@ -50,9 +50,9 @@ pub enum Problem {
     /// QEMU cannot run it, or cannot run it to its end.
     #[error(transparent)]
     Qemu(#[from] QemuError),
-    /// QEMU reads programs itself, but this one is not in a file.
-    #[error("QEMU executes files only; name the file of the program")]
-    NoFile,
+    /// QEMU would open another file.
+    #[error("QEMU cannot give it a file {0}; try: a name within the current folder, or our hart")]
+    FileName(String),
     /// It runs without an operating system, which could pass arguments to it.
     #[error("a bare-metal program takes no arguments")]
     Arguments,
