@@ -88,11 +88,7 @@ impl Comparison {
         }
         match &self.suite {
             Some(suite) if !suite.mean => {
-                writeln!(
-                    out,
-                    "{:15} none: each of these programs is a corner case",
-                    "mean"
-                )?;
+                writeln!(out, "{:15} none: each of these programs is a corner case", "mean")?;
             }
             _ => {
                 for sum in self.means() {
