@@ -103,13 +103,17 @@ pub fn axi_to_apb(params: AxiBridge) -> Component {
         }
     };
     let last_beat = m.let_("last_beat", !beats.q.any());
+    let read_refused = m.let_("read_refused", ar.wrong());
+    let write_refused = m.let_("write_refused", &error.q | &stray);
     m.comb(|b| {
         b.when(&read, |b| {
             b.set(&write.d, false);
             b.set(&beats.d, &ar.len);
-            b.set(&error.d, ar.wrong());
-            b.set(&setup.d, !ar.wrong());
-            b.set(&answer_r.d, ar.wrong());
+            b.set(&error.d, &read_refused);
+            b.set(&setup.d, !&read_refused);
+            b.set(&answer_r.d, &read_refused);
+            b.note("What is refused reads as 0.");
+            b.set(&word.d, zero(32));
         });
         b.when(&written, |b| {
             b.set(&write.d, true);
@@ -122,12 +126,12 @@ pub fn axi_to_apb(params: AxiBridge) -> Component {
         b.when(&data.q & &wvalid_i, |b| {
             b.set(&word.d, &wdata);
             b.set(&strb.d, &wstrb);
-            b.set(&error.d, &error.q | &stray);
+            b.set(&error.d, &write_refused);
             b.when(&wlast_i, |b| {
                 b.set(&data.d, false);
-                b.set(&setup.d, !(&error.q | &stray));
-                b.set(&answer_b.d, &error.q | &stray);
-                b.set(&answer_r.d, &returns.q & (&error.q | &stray));
+                b.set(&setup.d, !&write_refused);
+                b.set(&answer_b.d, &write_refused);
+                b.set(&answer_r.d, &write_refused & &returns.q);
             });
         });
         b.when(&setup.q, |b| {

@@ -5,10 +5,11 @@ use elf::ElfBytes;
 use elf::endian::LittleEndian;
 use hartrace_bits::{BitReader, Tail};
 use hartrace_capture::ring::{self, Ring};
-use hartrace_cva6_sim::Exit;
 use hartrace_cva6_sim::soc::{Job, SelfTraced, Soc};
+use hartrace_cva6_sim::{Config as PlatformConfig, Core, Exit, Latency};
 use hartrace_decoder::{Config, Event, Fault, Image, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::Item;
+use hartrace_encoder_hdl::Overflow;
 use hartrace_encoder_hdl::top::header;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_tests::cva6::elf;
@@ -160,13 +161,14 @@ fn wrapped(soc: &Soc, job: &Job, after: &SelfTraced, report: &Report) -> Result<
     Ok(())
 }
 
-/// The core sets up, works, and stops, twice.
-fn self_hosted() -> Result<(), Failed> {
+/// The core sets up, works, and stops, twice; memory answers at once, or later and at random.
+fn self_hosted(latency: Latency) -> Result<(), Failed> {
     let soc = Kind::SelfHosted.soc()?;
     assert!(header(&soc.config().top)? == HEADER, "the header of the program is another");
-    let job = Job { limit: 2_000_000, ..Job::new(elf("selfhosted")?) };
+    let platform = PlatformConfig { latency, seed: latency.jitter, ..PlatformConfig::default() };
+    let job = Job { limit: 2_000_000, platform, ..Job::new(elf("selfhosted")?) };
     let after = soc.run_self_hosted(&job)?;
-    println!("{:?}, {} traces", after.run, after.traced.len());
+    println!("{latency:?}: {:?}, {} traces", after.run, after.traced.len());
     if after.run.exit != Exit::Exited(0) || after.traced.len() != 2 || after.lost > 0 {
         return Err(format!("{:?}, {} lost", after.run, after.lost).into());
     }
@@ -175,6 +177,29 @@ fn self_hosted() -> Result<(), Failed> {
     wrapped(soc, &job, &after, &second)
 }
 
+/// A system is built for one of the two, and says so.
+fn refused() -> Result<(), Failed> {
+    let stream = Kind::Cva6.soc()?;
+    let job = Job { limit: 1_000, ..Job::new(elf("calls")?) };
+    let error = stream.run_self_hosted(&job).err().ok_or("a stream is no memory")?;
+    assert!(error.to_string().contains("the sink is a stream"), "{error}");
+    let survey = stream.survey(&job)?;
+    let error = Kind::SelfHosted.soc()?.trace(&job, &survey).err().ok_or("nobody reads")?;
+    assert!(error.to_string().contains("its own program has to"), "{error}");
+    let mut config = Kind::SelfHosted.config()?;
+    config.top.encoder.overflow = Overflow::Stall;
+    let core = Core::find()?;
+    let error = Soc::build(&core, &config, &core.options()).err().ok_or("it is not supported")?;
+    assert!(error.to_string().contains("a core that waits"), "{error}");
+    Ok(())
+}
+
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![Trial::test("self-hosted", self_hosted)]
+    let quick = Latency::default();
+    let slow = Latency { cycles: 4, jitter: 9 };
+    vec![
+        Trial::test("self-hosted", move || self_hosted(quick)),
+        Trial::test("self-hosted/slow-memory", move || self_hosted(slow)),
+        Trial::test("self-hosted/refused", refused),
+    ]
 }
