@@ -248,8 +248,9 @@ impl Core {
             .fold(design, |design, folder| {
                 design.argument(&format!("+incdir+{}", root.join(folder).display()))
             });
-        // Structures with different IDs are assigned to each other in it, and indices are compared with their limits.
-        let design = ["WIDTH", "CMPCONST", "UNSIGNED"]
+        // In it, structures with different IDs are assigned to each other, and indices are compared with their limits; an
+        // older Verilator sees loops where there are none.
+        let design = ["WIDTH", "WIDTHCONCAT", "CMPCONST", "UNSIGNED", "UNOPTFLAT"]
             .iter()
             .fold(design, |design, kind| design.argument(&format!("-Wno-{kind}")));
         Ok(CROSSBAR.iter().fold(design, |design, file| design.file(root.join(file))))
