@@ -24,9 +24,10 @@
 //!
 //! [`comparison`] measures schemes on programs and prints the figures.
 //!
-//! The algorithms are those of V. Uzelac, *Algorithms and Hardware Structures for Real-Time Compression of
-//! Program Traces*, University of Alabama in Huntsville, 2010. `docs/compression.md` lists the decisions made
-//! where the text leaves something open, and the results.
+//! [`Tage`] is ours, and `docs/design/extension-mode.md` defines it. The other algorithms are those of
+//! V. Uzelac, *Algorithms and Hardware Structures for Real-Time Compression of Program Traces*, University of
+//! Alabama in Huntsville, 2010. `docs/compression.md` lists the decisions made where the text leaves something
+//! open, and the results.
 //!
 //! # Guarantees
 //!

@@ -15,8 +15,8 @@ use thiserror::Error;
 /// A compressor and its decompressor.
 ///
 /// Names are those of the dissertation: `BASE`, `NEXS`, `HWLZ-256`, `eDMTF(192,4)`, `rSDC-128` (or by sets
-/// and ways, `rSDC-64x2`), `bTMBP`; then `gzip-6` and `zstd-17` with a level, and `E-Trace+ir+bp+jtc` with
-/// modes. Other settings follow the name in brackets: `bTMBP[entries=1024,ras=16]`.
+/// and ways, `rSDC-64x2`), `bTMBP`; then `TAGE`, `gzip-6` and `zstd-17` with a level, and `E-Trace+ir+bp+jtc`
+/// with modes. Other settings follow the name in brackets: `bTMBP[entries=1024,ras=16]`.
 ///
 /// ```
 /// use hartrace_compressors::Scheme;
@@ -69,8 +69,8 @@ impl fmt::Display for Scheme {
 }
 
 impl Scheme {
-    /// The schemes of the dissertation with its sizes, general-purpose compressors, and E-Trace in every mode
-    /// and in useful combinations.
+    /// The schemes of the dissertation with its sizes, general-purpose compressors, our own in both codings, and E-Trace
+    /// in every mode and in useful combinations.
     pub const DEFAULT: [&str; 35] = [
         "BASE",
         "NEXS",

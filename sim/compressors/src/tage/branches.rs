@@ -16,21 +16,22 @@ struct Entry {
 /// The last outcomes, folded to a width: bit `i` is the sum of all bits `i + n * width` of the history, without carry.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct Folded {
-    length: u32,
     width: u32,
+    /// The bit where the oldest one leaves.
+    last: u32,
     value: u32,
 }
 
 impl Folded {
     fn new(length: u32, width: u32) -> Self {
-        Self { length, width, value: 0 }
+        Self { width, last: length % width.max(1), value: 0 }
     }
 
     /// Follows a history to which `new` is added and from which the oldest bit, `old`, is lost.
     #[inline]
     fn push(&mut self, new: u32, old: u32) {
         if self.width > 0 {
-            let value = (self.value << 1 | new) ^ old << (self.length % self.width);
+            let value = (self.value << 1 | new) ^ old << self.last;
             self.value = (value ^ value >> self.width) & ((1 << self.width) - 1);
         }
     }
@@ -39,6 +40,8 @@ impl Folded {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Table {
     entries: Vec<Entry>,
+    /// Number of outcomes.
+    length: u32,
     index: Folded,
     /// Folded to the width of a tag, and to one bit less, so that histories with equal index have other tags.
     tag: [Folded; 2],
@@ -91,7 +94,7 @@ impl Branches {
             let [index, long, short] =
                 [index_bits, tag_bits, tag_bits - 1].map(|width| Folded::new(length, width));
             let entries = vec![Entry::default(); config.entries as usize];
-            Table { entries, index, tag: [long, short] }
+            Table { entries, length, index, tag: [long, short] }
         };
         Self {
             base: vec![1; config.base as usize],
@@ -178,7 +181,7 @@ impl Branches {
     /// Adds a bit to the history.
     pub(super) fn push(&mut self, bit: bool) {
         for table in &mut self.tables {
-            let old = (self.history >> (table.index.length - 1)) as u32 & 1;
+            let old = (self.history >> (table.length - 1)) as u32 & 1;
             table.index.push(bit.into(), old);
             table.tag[0].push(bit.into(), old);
             table.tag[1].push(bit.into(), old);
