@@ -8,6 +8,7 @@ use crate::qemu::stream::{Blocks, Stream};
 use crate::qemu::{QemuError, program};
 use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -69,6 +70,8 @@ pub struct Qemu {
     from: Option<u64>,
     /// The file that is standard input, and the current folder.
     reads: Option<(PathBuf, PathBuf)>,
+    /// What Linux programs are called, if not by their file.
+    name: Option<OsString>,
 }
 
 impl Qemu {
@@ -76,7 +79,7 @@ impl Qemu {
     pub fn new() -> Result<Self, QemuError> {
         let folder = Folder::new()?;
         let plugin = plugin::compile(&folder)?;
-        Ok(Self { _folder: folder, plugin, silent: false, from: None, reads: None })
+        Ok(Self { _folder: folder, plugin, silent: false, from: None, reads: None, name: None })
     }
 
     /// Disconnects the input and output of programs.
@@ -89,6 +92,12 @@ impl Qemu {
     #[must_use]
     pub fn reading(self, input: &Path, folder: &Path) -> Self {
         Self { reads: Some((input.into(), folder.into())), ..self }
+    }
+
+    /// Passes this name to Linux programs, instead of that of their file.
+    #[must_use]
+    pub fn named(self, name: impl Into<OsString>) -> Self {
+        Self { name: Some(name.into()), ..self }
     }
 
     /// Reports and counts nothing before a block at `address`. Machines start in reset code that is in
@@ -209,6 +218,9 @@ impl Qemu {
         }
         command.args(["-plugin", &option]);
         if guest != Guest::RiscV(Mode::System) {
+            if let Some(name) = &self.name {
+                command.arg("-0").arg(name);
+            }
             command.arg(program);
         }
         command.args(args);

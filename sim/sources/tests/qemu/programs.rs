@@ -132,6 +132,10 @@ fn reads(elf: &Path) -> Result<(), Failed> {
     let differs = ours.1.iter().zip(&theirs.1).position(|(one, other)| one != other);
     assert_eq!((differs, ours.0, ours.1.len()), (None, theirs.0, theirs.1.len()));
     assert_eq!(execute(Executor::Qemu, files("words"))?.0, hartrace_iss::Exit::Exited(200));
+    // What was read is executed, not what a file of that name holds now.
+    let program = Program::of_file("no/such/reads.elf".as_ref(), fs::read(elf)?)?;
+    let ending = program.executed_by(Executor::Qemu).execute(1_000_000, |_| Ok(()));
+    assert_eq!(ending.map_err(|error: ProgramError| error)?.exit, hartrace_iss::Exit::Exited(200));
     for name in ["/tmp/words", "data/../../words"] {
         let error = execute(Executor::Qemu, files(name)).expect_err("it would be elsewhere");
         assert!(matches!(&error.problem, Problem::FileName(other) if other == name), "{error}");

@@ -34,9 +34,6 @@ impl Program {
             written.map_err(QemuError::io("cannot write what the program reads"))
         };
         let (elf, input, files) = (folder.join("elf"), folder.join("input"), folder.join("files"));
-        // The program is told the name of its file.
-        let name = Path::new(&self.name).file_name().unwrap_or("program".as_ref());
-        let elf = elf.join(name);
         write(&elf, &self.elf)?;
         // QEMU insists.
         let executable = fs::set_permissions(&elf, fs::Permissions::from_mode(0o700));
@@ -61,30 +58,25 @@ impl Program {
         limit: u64,
         mut take: impl FnMut(&[Retired]) -> Result<(), E>,
     ) -> Result<Ending, E> {
+        // Its file may be compressed.
+        let placed = self.place().map_err(|problem| self.error(problem))?;
+        let name = self.path.as_ref().map_or(self.name.as_ref(), |path| path.as_os_str());
         // A program of a file that is given nothing to read may open the files of the current folder.
-        let placed = match &self.path {
-            Some(_) if self.input.is_empty() && self.files.is_empty() => None,
-            _ => Some(self.place().map_err(|problem| self.error(problem))?),
-        };
-        let elf = placed.as_ref().map(|placed| &placed.elf).or(self.path.as_ref());
-        let elf = elf.cloned().unwrap_or_default();
+        let given = self.path.is_none() || !self.input.is_empty() || !self.files.is_empty();
         let (mut rows, mut done, mut result) = (Vec::new(), 0, Ok(()));
         let instructions = Instructions::of(&self.image);
         // A program has few blocks, and executes them often.
         let mut counts: HashMap<(u64, u32), u64> = HashMap::new();
         let run = Qemu::new().and_then(|qemu| {
-            let qemu = qemu.silent();
-            let qemu = match &placed {
-                Some(placed) => qemu.reading(&placed.input, &placed.files),
-                None => qemu,
-            };
+            let qemu = qemu.silent().named(name);
+            let qemu = if given { qemu.reading(&placed.input, &placed.files) } else { qemu };
             let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
             // The machine that supports `tohost`. Its reset code is not in the program.
             let (qemu, mode, arguments) = match self.is_bare() {
                 true => (qemu.from(self.entry()), Mode::System, MACHINE.to_vec()),
                 false => (qemu, Mode::User, arguments),
             };
-            qemu.run(&elf, &arguments, mode, |row| {
+            qemu.run(&placed.elf, &arguments, mode, |row| {
                 rows.push(*row);
                 let count = || instructions.between(row.iaddr, row.next_address());
                 done += *counts.entry((row.iaddr, row.iretire)).or_insert_with(count);
