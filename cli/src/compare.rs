@@ -42,7 +42,8 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
     let limit = args.limit.unwrap_or(Options::default().limit);
     let options = Options { limit, sync_every: args.sync_every };
     let chosen = args.inputs.is_empty().then_some(&suite);
-    let mut comparison = Comparison::new(schemes, options).of(chosen);
+    let mut comparison =
+        Comparison::new(schemes, options).of(chosen).resume(args.resume.as_deref())?;
     comparison.measure(&inputs, |input| input.workload(args, limit), || bar.inc(1))?;
     if args.data {
         comparison.measure_data(&inputs, |input| input.program(args, limit), || bar.inc(1))?;

@@ -55,6 +55,9 @@ pub(crate) struct SchemesArgs {
     /// Also ETMv4 and PTM: the same C sources compiled for RV64, A64 and T32, the latter two run by QEMU
     #[arg(long)]
     pub(crate) arm: bool,
+    /// Use the figures in FILE, and add new ones as they come: a sweep that was stopped goes on
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resume: Option<PathBuf>,
     /// Only the means
     #[arg(long)]
     pub(crate) brief: bool,

@@ -28,6 +28,7 @@ mod error;
 mod figures;
 #[cfg(feature = "plots")]
 mod html;
+mod journal;
 #[cfg(feature = "plots")]
 mod labels;
 mod means;
@@ -48,9 +49,11 @@ pub use data::DataFigures;
 pub use error::ComparisonError;
 pub use figures::Figures;
 use hartrace_sources::executed::Program;
+use journal::Journal;
 use std::io::{self, Write};
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 pub use suite::{Suite, SuiteProgram};
 use threads::each;
@@ -78,6 +81,7 @@ pub struct Comparison {
     schemes: Vec<Scheme>,
     options: Options,
     suite: Option<Suite>,
+    journal: Option<Arc<Journal>>,
     /// What the programs are like.
     pub programs: Vec<Characteristics>,
     /// Figures for every program in every scheme.
@@ -92,13 +96,25 @@ impl Comparison {
     /// Starts a comparison of these schemes.
     pub fn new(schemes: Vec<Scheme>, options: Options) -> Self {
         let (programs, figures) = (Vec::new(), Vec::new());
-        Self { schemes, options, suite: None, programs, figures, data: None, isas: None }
+        let (suite, journal) = (None, None);
+        Self { schemes, options, suite, journal, programs, figures, data: None, isas: None }
     }
 
     /// The programs are those of a suite, if any: tables have its means, beside published ones, unless means say nothing.
     #[must_use]
     pub fn of(self, suite: Option<&Suite>) -> Self {
         Self { suite: suite.cloned(), ..self }
+    }
+
+    /// Uses the figures in a file, if any, and adds new ones to it as soon as they are there. Data traces and Arm programs are
+    /// measured each time.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or has something else in it.
+    pub fn resume(mut self, file: Option<&Path>) -> Result<Self, ComparisonError> {
+        self.journal = file.map(Journal::open).transpose()?.map(Arc::new);
+        Ok(self)
     }
 
     /// Measures every workload in every scheme. Workloads run in parallel on all cores; if there are fewer
@@ -115,13 +131,21 @@ impl Comparison {
         open: impl Fn(&I) -> Result<Workload, E> + Sync,
         done: impl Fn() + Sync,
     ) -> Result<(), E> {
-        let Self { schemes, options, .. } = &*self;
+        let Self { schemes, options, journal, .. } = &*self;
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let outer = cores.min(inputs.len()).max(1);
         let found = each(inputs, outer, |input| {
             let workload = open(input)?;
+            let journal = journal.as_ref().map(|journal| (journal, workload.digest()));
             let figures = each(schemes, cores / outer, |scheme| {
-                let figures = figures::measure(&workload, scheme, options.sync_every);
+                let how = (scheme, options.sync_every);
+                let measure = || figures::measure(&workload, scheme, options.sync_every);
+                let figures = match &journal {
+                    Some((journal, execution)) => {
+                        journal.figures(&workload, execution, how, measure)
+                    }
+                    None => measure(),
+                };
                 done();
                 Ok::<_, E>(figures?)
             })?;

@@ -72,6 +72,14 @@ pub enum ComparisonError {
         /// Why.
         error: io::Error,
     },
+    /// Figures of earlier runs cannot be read, or new ones not be written.
+    #[error("{}: {error}; try: another file, which need not exist", .path.display())]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
     /// A program is not an ELF file.
     #[error("{program}: not an ELF file: {error}")]
     Elf {

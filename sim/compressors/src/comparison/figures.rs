@@ -3,11 +3,11 @@
 use super::ComparisonError;
 use super::workload::Workload;
 use crate::{Compressed, Scheme, Setup};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
 /// Figures of a workload in a scheme.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Figures {
     /// The name of the program.
     pub program: String,

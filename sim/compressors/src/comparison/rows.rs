@@ -31,6 +31,16 @@ impl Rows {
         self.order.len()
     }
 
+    /// Every row once.
+    pub(super) fn distinct(&self) -> &[Retired] {
+        &self.distinct
+    }
+
+    /// The order of rows, as indices into [`distinct`](Self::distinct).
+    pub(super) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
     /// The rows in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Retired> {
         self.order.iter().filter_map(|place| self.distinct.get(*place as usize))

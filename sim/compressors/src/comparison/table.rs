@@ -88,7 +88,7 @@ impl Comparison {
         }
         match &self.suite {
             Some(suite) if !suite.mean => {
-                writeln!(out, "{:15} none: each of these programs is a corner case", "mean")?;
+                writeln!(out, "no mean: each of these programs is a corner case")?;
             }
             _ => {
                 for sum in self.means() {

@@ -75,17 +75,20 @@ impl Workload {
 
     /// The addresses of all instructions, in order.
     pub(super) fn addresses(&self) -> impl Iterator<Item = u64> + '_ {
+        self.rows.iter().flat_map(|row| self.addresses_of(row))
+    }
+
+    /// The addresses of the instructions of a row.
+    pub(super) fn addresses_of(&self, row: &Retired) -> impl Iterator<Item = u64> + '_ {
         let xlen = self.code.xlen();
-        self.rows.iter().flat_map(move |row| {
-            let mut pc = xlen.wrap(row.iaddr);
-            let mut left = row.iretire;
-            std::iter::from_fn(move || {
-                let size = self.code.insn(pc).ok().filter(|_| left > 0)?.size;
-                left = left.saturating_sub(u32::from(size / 2));
-                let here = pc;
-                pc = xlen.wrap(pc.wrapping_add(size.into()));
-                Some(here)
-            })
+        let mut pc = xlen.wrap(row.iaddr);
+        let mut left = row.iretire;
+        std::iter::from_fn(move || {
+            let size = self.code.insn(pc).ok().filter(|_| left > 0)?.size;
+            left = left.saturating_sub(u32::from(size / 2));
+            let here = pc;
+            pc = xlen.wrap(pc.wrapping_add(size.into()));
+            Some(here)
         })
     }
 }
