@@ -54,7 +54,8 @@ pub fn sources(config: &TopConfig) -> Result<Vec<(String, String)>, FpgaError> {
     let mut files = adapter;
     files.extend(package(config, modules).map_err(FpgaError::board)?);
     files.extend(PARTS.map(|(name, text)| (name.to_owned(), text.to_owned())));
-    files.retain(|(name, _)| name.ends_with(".sv"));
+    // The wrapper with structures is for others, and yosys does not know types as parameters.
+    files.retain(|(name, _)| name.ends_with(".sv") && !name.ends_with("_structs.sv"));
     Ok(files)
 }
 
