@@ -226,8 +226,40 @@ part_tests() {
     prepare_rtl
     prepare_fpga
     prepare_cva6
+    debian jq jq
     data
-    cargo test --workspace --no-fail-fast -- --skip .md
+    cargo test --workspace --no-run
+    mkdir -p "$CARGO_TARGET_DIR/test-logs"
+    local folder binary number=0 failed=0
+    # As many test programs at once as there are cores, because many of them end with one long test, which
+    # cargo would let run alone.
+    while IFS=$'\t' read -r folder binary; do
+        ((number++ < $(nproc))) || wait -n || failed=1
+        test_program "$folder" "$binary" &
+    done < <(cargo test --workspace --no-run --message-format json 2>/dev/null |
+        jq -r 'select(.executable and .profile.test) | [(.manifest_path | rtrimstr("/Cargo.toml")), .executable] | @tsv')
+    ((number > 0)) || failed=1
+    for ((number = number < $(nproc) ? number : $(nproc); number > 0; number--)); do
+        wait -n || failed=1
+    done
+    cargo test --workspace --doc --no-fail-fast || failed=1
+    return $failed
+}
+
+# test_program FOLDER BINARY: runs a test program in the folder of its package, as cargo does. Its output appears
+# when it has ended, in one piece.
+test_program() {
+    local folder=$1 binary=$2 status=0 log
+    log=$CARGO_TARGET_DIR/test-logs/$(basename "$binary").log
+    (cd "$folder" && CARGO_MANIFEST_DIR=$folder "$binary" --skip .md) >"$log" 2>&1 || status=$?
+    # One write at a time: the programs share one output.
+    (
+        flock 9
+        printf '     Running %s (%s)\n' "${folder#"$PWD/"}" "${binary#"$PWD/"}"
+        cat "$log"
+        ((status == 0)) || printf 'error: %s ended with status %d\n' "$(basename "$binary")" "$status"
+    ) 9>"$CARGO_TARGET_DIR/test-logs/lock"
+    return "$status"
 }
 
 part_unit() {
