@@ -14,7 +14,7 @@ use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_hdl_tools::verilate::{Mode, Options, user_cache};
 use hartrace_lockstep::trial::{Report, Trial, TrialError, Work, xlen};
-use hartrace_lockstep::{Bench, BenchError, Mismatch, Setting, Traffic};
+use hartrace_lockstep::{Bench, BenchError, Setting, Traffic};
 use hartrace_sources::executed::{half_words, modes};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -136,21 +136,12 @@ impl From<BenchError> for Failure {
 
 impl From<TrialError> for Failure {
     fn from(error: TrialError) -> Self {
+        let hint = error.hint();
         match error {
             TrialError::Program(error) => error.into(),
             TrialError::Log(error) => error.into(),
-            TrialError::Width { .. } => Self::usage(error)
-                .hint("--config micro for RV32, small, full or cva6 for RV64, or a file"),
-            TrialError::TrapVectors => {
-                Self::usage(error).hint("modes without `ie`, or a bare-metal program")
-            }
-            TrialError::Params(error) => Self::usage(error),
-            TrialError::Run(Mismatch::NoMode(_) | Mismatch::Golden(_)) => {
-                Self::usage(error).hint("another --encode, or --config full")
-            }
-            TrialError::Run(Mismatch::Block { .. }) => Self::input(error)
-                .hint("--elf PROG, with which blocks can be split, or a wider iretire_width_p"),
-            error => Self::input(error),
+            error if error.is_usage() => Self::usage(error).hint_if(hint),
+            error => Self::input(error).hint_if(hint),
         }
     }
 }

@@ -79,6 +79,31 @@ pub enum TrialError {
     Run(#[from] Mismatch),
 }
 
+impl TrialError {
+    /// Whether the program or log was given in a way that cannot be traced, rather than being unreadable.
+    pub fn is_usage(&self) -> bool {
+        let run = matches!(self, Self::Run(Mismatch::NoMode(_) | Mismatch::Golden(_)));
+        run || matches!(self, Self::Width { .. } | Self::TrapVectors | Self::Params(_))
+    }
+
+    /// What may help.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Width { .. } => {
+                Some("--config micro for RV32, small, full or cva6 for RV64, or a file")
+            }
+            Self::TrapVectors => Some("modes without `ie`, or a bare-metal program"),
+            Self::Run(Mismatch::NoMode(_) | Mismatch::Golden(_)) => {
+                Some("another --encode, or --config full")
+            }
+            Self::Run(Mismatch::Block { .. }) => {
+                Some("--elf PROG, with which blocks can be split, or a wider iretire_width_p")
+            }
+            _ => None,
+        }
+    }
+}
+
 impl<'a> Trial<'a> {
     /// Creates a trial without idle cycles and without a limit.
     pub fn new(setting: &'a Setting, mode: &'a str) -> Self {
