@@ -97,6 +97,11 @@ impl Bench {
         self.ports.hart.drive(&mut self.sim, &self.config, rows);
     }
 
+    /// Halts or resets the hart, or lets it continue.
+    pub(crate) fn halt(&mut self, halted: bool, reset: bool) {
+        self.ports.hart.halt(&mut self.sim, halted, reset);
+    }
+
     /// The payload at the output.
     pub(crate) fn payload(&self) -> Vec<u8> {
         let len = self.sim.get(self.ports.len) as usize;

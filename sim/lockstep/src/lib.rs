@@ -7,6 +7,7 @@
 //! hardware around the encoder. [`rtl_loop`] puts a generated decoder and block walker behind the generated encoder.
 
 mod bench;
+mod coverage;
 pub mod decoder;
 mod follow;
 mod ports;
@@ -19,8 +20,9 @@ mod summary;
 pub mod trial;
 
 pub use bench::{Bench, BenchError};
+pub use coverage::{Coverage, Point};
 pub use follow::Follow;
 pub use ports::HartPorts;
 pub use run::{Mismatch, Seen, Session, Traffic};
 pub use setup::Setting;
-pub use summary::{Covered, Summary};
+pub use summary::Summary;

@@ -170,6 +170,11 @@ impl HartPorts {
         if let Some(port) = self.trigger {
             sim.set(port, u64::from(on) | u64::from(off) << 1 | notify << 2);
         }
+        self.halt(sim, halted, reset);
+    }
+
+    /// Halts or resets the hart, or lets it continue.
+    pub fn halt(&self, sim: &mut Simulation, halted: bool, reset: bool) {
         sim.set(self.halted, halted.into());
         sim.set(self.reset, reset.into());
     }

@@ -1,7 +1,7 @@
 //! Sends rows through both encoders.
 
 use crate::bench::Bench;
-use crate::{Covered, Setting, Summary};
+use crate::{Point, Setting, Summary};
 use fastrand::Rng;
 use hartrace_bits::mask;
 use hartrace_encoder_hdl::Overflow;
@@ -174,15 +174,19 @@ impl Bench {
         self.sim.set(self.ports.ready, 0);
         self.sim.reset()?;
         self.sim.set(self.ports.enable, 1);
+        let mut summary = Summary::default();
+        summary.coverage.modes(setting);
         Ok(Session {
             bench: self,
+            setting: setting.clone(),
             traffic,
+            late_halts: false,
             rng: Rng::with_seed(traffic.seed),
             golden,
             watch,
             expected: VecDeque::new(),
             sent: VecDeque::new(),
-            summary: Summary::default(),
+            summary,
             group: Vec::new(),
             last_group: 0,
             losing: false,
@@ -194,7 +198,9 @@ impl Bench {
 /// A run of both encoders, or of the RTL alone, that advances as rows are added.
 pub struct Session<'a> {
     bench: &'a mut Bench,
+    setting: Setting,
     traffic: Traffic,
+    late_halts: bool,
     rng: Rng,
     golden: Option<Encoder>,
     watch: &'a mut dyn FnMut(Seen<'_>),
@@ -219,6 +225,13 @@ impl fmt::Debug for Session<'_> {
 }
 
 impl Session<'_> {
+    /// Halts or resets the hart in a cycle after that of its last block, if `late`, until all is sent;
+    /// otherwise it is in the same cycle.
+    #[must_use]
+    pub fn halting_late(self, late: bool) -> Self {
+        Self { late_halts: late, ..self }
+    }
+
     /// Retires rows. Of those in one cycle, all but the first have `cycles` 0.
     pub fn push(&mut self, rows: &[Retired]) -> Result<(), Mismatch> {
         for group in rows.chunk_by(|_, row| row.cycles == 0) {
@@ -230,8 +243,27 @@ impl Session<'_> {
             self.group.clear();
             self.group.extend_from_slice(group);
             while !self.cycle(true)? {}
+            self.halt()?;
         }
         Ok(())
+    }
+
+    /// Halts or resets the hart after its last block, if it does so later than that.
+    fn halt(&mut self) -> Result<(), Mismatch> {
+        let (halted, reset) = halts(&self.group);
+        if !self.late_halts || !(halted || reset) {
+            return Ok(());
+        }
+        self.bench.halt(halted, reset);
+        self.cover_halt(true);
+        // A break is offered until there is room for it.
+        loop {
+            self.cycle(false)?;
+            let Bench { sim, ports, .. } = &*self.bench;
+            if sim.get(ports.empty) == 1 {
+                return Ok(());
+            }
+        }
     }
 
     /// Stops tracing and waits for the last payload.
@@ -298,12 +330,19 @@ impl Session<'_> {
         }
         let bench = &mut *self.bench;
         bench.drive(if retires { &self.group } else { &[] });
+        if retires && self.late_halts {
+            bench.halt(false, false);
+        }
         let ready = self.rng.u32(..1000) >= self.traffic.back_pressure;
         bench.sim.set(bench.ports.ready, ready.into());
         bench.sim.step()?;
         self.summary.cycles += 1;
         self.quiet += 1;
-        let sends = ready && bench.sim.get(bench.ports.valid) == 1;
+        let offers = bench.sim.get(bench.ports.valid) == 1;
+        let sends = ready && offers;
+        if offers && !ready {
+            self.summary.coverage.hit(Point::Waits);
+        }
         let done = retires && self.retire();
         if sends {
             self.quiet = 0;
@@ -337,12 +376,14 @@ impl Session<'_> {
         match (config.overflow, refused) {
             (Overflow::Stall, true) => {
                 self.summary.stalled += 1;
+                self.summary.coverage.hit(Point::Stalled);
                 return false;
             }
             (Overflow::Drop, true) => {
                 self.summary.lost += 1;
                 self.summary.lost_rows += rows;
                 self.summary.losses += u64::from(!self.losing);
+                self.summary.coverage.hit(Point::Lost { several: self.losing });
                 self.losing = true;
                 (self.watch)(Seen::Lost(&self.group));
             }
@@ -363,11 +404,24 @@ impl Session<'_> {
                 }
                 self.summary.groups += 1;
                 self.summary.rows += rows;
+                self.summary.coverage.accepted(&self.setting, &self.group);
+                if !self.late_halts {
+                    self.cover_halt(false);
+                }
                 self.quiet = 0;
                 (self.watch)(Seen::Accepted(&self.group));
             }
         }
         true
+    }
+
+    fn cover_halt(&mut self, alone: bool) {
+        let (halted, reset) = halts(&self.group);
+        for (on, reset) in [(halted, false), (reset, true)] {
+            if on {
+                self.summary.coverage.hit(Point::Halt { reset, alone });
+            }
+        }
     }
 
     /// Compares what both have sent. Either may be ahead: the RTL is when something ends before the next
@@ -400,10 +454,15 @@ impl Session<'_> {
         self.summary.payloads += 1;
         self.summary.bytes += payload.len() as u64;
         if let Some(encoded) = encoded {
-            *self.summary.covered.entry(Covered::of(encoded)).or_default() += 1;
+            self.summary.coverage.payload(&self.bench.config, &self.setting, encoded);
         }
         (self.watch)(Seen::Payload(payload, encoded));
     }
+}
+
+/// Whether the hart is halted, and whether it is reset, after these rows.
+fn halts(rows: &[Retired]) -> (bool, bool) {
+    (rows.iter().any(|row| row.halted), rows.iter().any(|row| row.reset))
 }
 
 fn describe(encoded: &Encoded) -> String {

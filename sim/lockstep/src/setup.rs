@@ -53,6 +53,16 @@ impl Setting {
         Self { options, resync: (unit, max), ..Self::default() }
     }
 
+    /// Returns the unit that is counted until a resynchronisation, if one is.
+    pub(crate) fn resync_unit(&self) -> Option<ResyncUnit> {
+        match self.resync.0 {
+            1 => Some(ResyncUnit::Packets),
+            2 => Some(ResyncUnit::Cycles),
+            3 => Some(ResyncUnit::HalfWords),
+            _ => None,
+        }
+    }
+
     /// Creates the golden encoder of a configuration with these settings.
     pub fn golden(&self, config: &Config) -> Result<Encoder, ConfigError> {
         let period = 1 << (self.resync.1 + 4);
@@ -80,11 +90,11 @@ impl Setting {
             } else {
                 ITypeWidth::Three
             },
-            resync: match self.resync.0 {
-                1 => Resync::Packets(period),
-                2 => Resync::Cycles(period),
-                3 => Resync::HalfWords(period),
-                _ => Resync::Off,
+            resync: match self.resync_unit() {
+                Some(ResyncUnit::Packets) => Resync::Packets(period),
+                Some(ResyncUnit::Cycles) => Resync::Cycles(period),
+                Some(ResyncUnit::HalfWords) => Resync::HalfWords(period),
+                None => Resync::Off,
             },
             filter,
             ..EncoderConfig::default()

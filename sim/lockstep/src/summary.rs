@@ -1,8 +1,6 @@
 //! Results of a run.
 
-use hartrace_etrace::{Branch, JumpTarget, Payload};
-use hartrace_golden::encoder::{Encoded, Reason};
-use std::collections::BTreeMap;
+use crate::Coverage;
 
 /// Counts of what was compared.
 #[derive(Clone, Debug, Default)]
@@ -25,39 +23,6 @@ pub struct Summary {
     pub payloads: u64,
     /// Number of payload bytes.
     pub bytes: u64,
-    /// Number of payloads of each kind.
-    pub covered: BTreeMap<Covered, u64>,
-}
-
-/// A kind of payload, for coverage.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Covered {
-    /// Format and subformat.
-    pub format: &'static str,
-    /// Why it was sent.
-    pub reason: Reason,
-    /// The number of its branches, one of [`Self::BRANCHES`].
-    pub branches: &'static str,
-}
-
-impl Covered {
-    /// The relevant numbers of branches.
-    pub const BRANCHES: [&'static str; 6] = ["0", "1", "2-29", "30", "31", "counted"];
-
-    pub(crate) fn of(encoded: &Encoded) -> Self {
-        let branches = match &encoded.payload {
-            Payload::BranchCount(_) => "counted",
-            Payload::JumpTarget(JumpTarget { map, .. }) | Payload::Branch(Branch { map, .. }) => {
-                match map.branches() {
-                    0 => "0",
-                    1 => "1",
-                    30 => "30",
-                    31 => "31",
-                    _ => "2-29",
-                }
-            }
-            _ => "0",
-        };
-        Self { format: encoded.payload.format().code(), reason: encoded.reason, branches }
-    }
+    /// The situations that occurred.
+    pub coverage: Coverage,
 }

@@ -6,20 +6,23 @@
 //! Verilator, or without that folder, the tests are shown as ignored.
 
 mod bundled;
+mod crafted;
 mod gaps;
+mod holes;
 mod mutants;
 mod mutate;
 mod overload;
+mod stimulus;
 mod table;
 
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::Retired;
-use hartrace_golden::walk::generate;
 use hartrace_hdl_tools::verilate::Options;
-use hartrace_lockstep::{Bench, Setting, Summary, Traffic, random};
+use hartrace_lockstep::{Bench, Coverage, Setting, Summary, Traffic, random};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
+use stimulus::Stimulus;
 use table::Table;
 
 fn main() {
@@ -30,7 +33,17 @@ fn main() {
     for (name, config) in Config::all_named() {
         let table = table.clone();
         let label = format!("named/{name}");
-        let run = move || walks(&name, config, 0, &table);
+        let run = move || {
+            let mut coverage = walks(&name, &config, 0, &table)?;
+            let mut bench = Bench::new(&config, &Options::default())?;
+            let mut rng = fastrand::Rng::with_seed(0);
+            for stimulus in stimulus::directed(&config)? {
+                let summary = send(&mut bench, &mut rng, &stimulus)?;
+                table.add(&name, stimulus.rows.len() as u64, &summary);
+                coverage.add(&summary.coverage);
+            }
+            holes::check(&name, &config, &coverage)
+        };
         trials.push(Trial::test(label, run).with_ignored_flag(missing));
     }
     let configs = number("HARTRACE_CONFIGS", 40);
@@ -39,7 +52,7 @@ fn main() {
         let table = table.clone();
         let run = move || {
             let config = random::config(&mut fastrand::Rng::with_seed(seed));
-            walks(&format!("random {seed}"), config, seed + 1, &table)
+            walks(&format!("random {seed}"), &config, seed + 1, &table).map(drop)
         };
         trials.push(Trial::test(format!("random/{seed}"), run).with_ignored_flag(missing));
     }
@@ -70,33 +83,35 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
+/// Sends a stimulus through both encoders, from reset.
+fn send(bench: &mut Bench, rng: &mut fastrand::Rng, on: &Stimulus) -> Result<Summary, Failed> {
+    bench.restart(rng.u32(1..))?;
+    on.run(bench).map_err(|error| {
+        let Stimulus { setting, traffic, .. } = on;
+        format!("{error}\n{setting:?}\n{traffic:?}\n{:?}", bench.config()).into()
+    })
+}
+
 /// Random walks through a configuration.
-fn walks(name: &str, config: Config, seed: u64, table: &Table) -> Result<(), Failed> {
+fn walks(name: &str, config: &Config, seed: u64, table: &Table) -> Result<Coverage, Failed> {
     let mut rng = fastrand::Rng::with_seed(seed ^ 0x1a9e5);
-    let built = Bench::new(&config, &Options::default());
+    let built = Bench::new(config, &Options::default());
     let mut bench = built.map_err(|error| format!("{config:?}: {error}"))?;
+    let mut coverage = Coverage::default();
     let mut left = number("HARTRACE_STEPS", 100_000);
     for turn in 0.. {
         if left == 0 {
             break;
         }
-        let mut setting = random::setting(&mut rng, &config);
         let steps = rng.u64(1..=20_000).min(left);
         left -= steps;
         let number = seed.wrapping_mul(1000) + turn;
-        let shape = random::shape(&mut rng, &config, number, steps as usize);
-        let walk = generate(number, &shape);
-        let half_words = (1 << config.iretire_width_p) - 1;
-        let rows = walk.blocks_within(rng.u64(..), config.lanes.into(), half_words);
-        setting.ranges = random::ranges(&mut rng, &config, &rows);
-        let traffic = random::traffic(&mut rng);
-        bench.restart(rng.u32(1..))?;
-        let summary = bench.run(&rows, &setting, traffic).map_err(|error| {
-            format!("turn {turn}: {error}\n{setting:?}\n{traffic:?}\n{config:?}")
-        })?;
-        table.add(name, config.lanes, steps, &summary);
+        let stimulus = stimulus::walk(&mut rng, config, number, steps as usize);
+        let summary = send(&mut bench, &mut rng, &stimulus)?;
+        table.add(name, steps, &summary);
+        coverage.add(&summary.coverage);
     }
-    Ok(())
+    Ok(coverage)
 }
 
 /// Inputs of the reference flow, without and with all modes, and in the dialect of rv_tracer.
@@ -160,7 +175,7 @@ fn vector(name: &str, path: &Path, table: &Table) -> Result<(), Failed> {
     let instructions = rows.iter().filter(|row| row.iretire > 0).count() as u64;
     table.bits(name, instructions, [plain.bytes, all.bytes, by_bytes.bytes]);
     for summary in [&plain, &all, &by_bytes] {
-        table.add(name, config.lanes, rows.len() as u64, summary);
+        table.add(name, rows.len() as u64, summary);
     }
     Ok(())
 }
