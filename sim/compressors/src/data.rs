@@ -8,7 +8,7 @@ mod operands;
 #[cfg(test)]
 mod tests;
 
-pub use adac::{Adac, AfterIncrease};
+pub use adac::{Adac, AdacSearch, AfterIncrease};
 pub use filter::Filter;
 pub use first_access::FirstAccess;
 

@@ -150,7 +150,7 @@ impl DmtfCoder {
     /// All state on which both sides must agree.
     #[cfg(test)]
     pub(crate) fn tables(&self) -> impl PartialEq + std::fmt::Debug + '_ {
-        (&self.streams, &self.places, self.upper, &self.run)
+        (&self.streams, &self.places, self.upper, self.run.adapted())
     }
 
     fn is_basic(&self) -> bool {
@@ -230,6 +230,7 @@ impl DmtfCoder {
             }
             return self.places.first().map(|place| Some(*place as usize)).ok_or(empty(0));
         }
+        self.run.interrupted();
         match from.get(self.w2)? {
             0 => Err(at.error(Fault::Malformed("the first place is not sent in full"))),
             place if place < u64::from(self.config.mtf2 - 1) => {

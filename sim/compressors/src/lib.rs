@@ -65,14 +65,15 @@ pub use bits::{BitSource, Bits};
 pub use code::Code;
 pub use compressor::{Compressed, Compressor, Decompressor};
 pub use data::{
-    Adac, AfterIncrease, DataCoder, DataScheme, DataStep, Filter, FirstAccess, Reference,
+    Adac, AdacSearch, AfterIncrease, DataCoder, DataScheme, DataStep, Filter, FirstAccess,
+    Reference,
 };
 pub use dmtf::{Dmtf, DmtfVariant};
 pub use error::{CompressError, DecodeError, Fault};
 pub use etrace::Etrace;
 pub use hwlz::Hwlz;
 pub use packed::Packed;
-pub use run_length::RunLength;
+pub use run_length::{Grows, RunLength};
 pub use scheme::{Scheme, Setup, UnknownScheme};
 pub use sdc::{Sdc, SdcVariant};
 pub use tage::{Tage, TageCoding};

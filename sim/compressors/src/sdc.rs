@@ -136,7 +136,7 @@ pub(crate) struct SdcCoder {
     follows: Vec<u32>,
     /// Index of the last stream.
     history: u32,
-    /// Upper bits of an address: of the last stream (r), or the last that was sent (e).
+    /// Upper bits of an address: of the last stream (r), or of the last stream that missed (e).
     upper: u64,
     run: Counter,
     pub(crate) tally: Tally,
@@ -146,7 +146,7 @@ impl SdcCoder {
     /// All state on which both sides must agree.
     #[cfg(test)]
     pub(crate) fn tables(&self) -> impl PartialEq + std::fmt::Debug + '_ {
-        (&self.cache, &self.used, &self.follows, self.history, self.upper, &self.run)
+        (&self.cache, &self.used, &self.follows, self.history, self.upper, self.run.adapted())
     }
 
     fn is(&self, variant: SdcVariant) -> bool {
@@ -247,7 +247,8 @@ impl SdcCoder {
         }
         match self.config.variant {
             SdcVariant::R => self.upper = stream.last_address() >> LOW,
-            SdcVariant::E if index == 0 && !stream.known => {
+            // Of every miss, whether its record carries the address or not: both sides know it.
+            SdcVariant::E if index == 0 => {
                 self.upper = stream.start >> self.config.low();
             }
             _ => {}
@@ -263,6 +264,7 @@ impl SdcCoder {
         }
         let at = from.clone();
         if !from.get_bool()? {
+            self.run.interrupted();
             return Ok(from.get(self.config.width())? as usize);
         }
         if !self.is(SdcVariant::B) {
@@ -361,6 +363,18 @@ mod tests {
         let first = format!("0 0000000 1 {:030b} 00001001", 0x0200_01f4 >> 2);
         assert_eq!(out, parse(&(first + "0 1011000  0 1011000  1 111  1 000")));
         assert_eq!(out.len(), 71);
+    }
+
+    /// The upper bits of e are those of the last miss, also of one whose record carries no address.
+    #[test]
+    fn a_miss_without_an_address_is_the_last_miss() {
+        let config = Sdc { variant: SdcVariant::E, align: 2, ..Sdc::default() };
+        let (mut coder, mut out) = (config.coder(32), Bits::default());
+        let stream = |start, known| Stream { start, known, end: End::Natural(9) };
+        coder.encode(&stream(0x0200_01f4, true), &mut out);
+        coder.encode(&stream(0x0200_0400, false), &mut out);
+        let near = format!("0 0000000 0 {:016b} 00001001", 0x400 >> 2);
+        assert_eq!(out, parse(&("0 0000000 00001001 ".to_owned() + &near)));
     }
 
     /// 1.5 times the bits that the source counts, for addresses of 30 bits.

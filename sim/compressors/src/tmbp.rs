@@ -21,8 +21,8 @@ use std::num::NonZeroU64;
 pub struct Tmbp {
     /// Number of two-bit counters for conditional branches, a power of two.
     pub entries: u32,
-    /// Number of outcomes in the history.
-    pub bhr_bits: u32,
+    /// Number of outcomes in the history; by default, as many as the index of the counters has bits.
+    pub bhr_bits: Option<u32>,
     /// Number of return addresses.
     pub ras: u32,
     /// Number of targets of indirect branches, a power of two or 0.
@@ -31,6 +31,12 @@ pub struct Tmbp {
     pub ways: u32,
     /// The lowest address bit that indexes the tables.
     pub pc_shift: u32,
+    /// Whether the path register takes the targets of indirect branches, not their addresses.
+    pub path_targets: bool,
+    /// Whether the whole target is sent if its upper bits were mispredicted, as in the source.
+    pub whole_targets: bool,
+    /// Whether the address of a trap handler is sent as the difference from the last one.
+    pub trap_differences: bool,
     /// Widths for numbers of branches.
     pub branches: Widths,
     /// Widths for differences of targets.
@@ -43,11 +49,14 @@ impl Tmbp {
     /// tTMBP: no table of targets.
     pub const TINY: Self = Self {
         entries: 512,
-        bhr_bits: 9,
+        bhr_bits: None,
         ras: 8,
         ibtb: 0,
         ways: 2,
         pc_shift: 4,
+        path_targets: false,
+        whole_targets: true,
+        trap_differences: false,
         branches: Widths { size: 3, step: 1 },
         targets: Widths { size: 8, step: 6 },
         instructions: Widths { size: 2, step: 4 },
@@ -62,6 +71,18 @@ impl Tmbp {
         ..Self::TINY
     };
 
+    pub(crate) fn history_bits(&self) -> u32 {
+        self.bhr_bits.unwrap_or(self.entries.ilog2())
+    }
+
+    /// Bits of the path register: 8 for the tag of the target table, and at least 5 for its index.
+    pub(crate) fn path_bits(&self) -> u32 {
+        match self.ibtb {
+            0 => 0,
+            entries => 8 + (entries / self.ways).ilog2().max(5),
+        }
+    }
+
     /// Returns the bits of the tables (19 per target, with its upper bits kept separately and without its
     /// lowest bit), of the registers for history, path, upper bits and last target, and of the output
     /// buffer.
@@ -71,9 +92,19 @@ impl Tmbp {
 
     fn storage(&self, xlen: u32, align: u32) -> u64 {
         let [entries, bhr, ras, ibtb, xlen, target] =
-            [self.entries, self.bhr_bits, self.ras, self.ibtb, xlen, 20 - align].map(u64::from);
-        let path = if ibtb == 0 { 0 } else { 13 };
-        2 * entries + ras * target + ibtb * (8 + target) + bhr + path + (xlen - 20) + xlen + 128
+            [self.entries, self.history_bits(), self.ras, self.ibtb, xlen, 20 - align]
+                .map(u64::from);
+        let path = u64::from(self.path_bits());
+        let handler = if self.trap_differences { xlen } else { 0 };
+        2 * entries
+            + ras * target
+            + ibtb * (8 + target)
+            + bhr
+            + path
+            + (xlen - 20)
+            + xlen
+            + handler
+            + 128
     }
 
     /// Returns 1.5 gates per bit, and 760 for counters and control: the excess of the smallest predictor
@@ -88,19 +119,21 @@ impl Tmbp {
         let powers = entries.is_power_of_two()
             && (ibtb == 0 || (ibtb.is_power_of_two() && ways.is_power_of_two() && ways <= ibtb));
         let sizes = entries <= 1 << 20 && ibtb <= 1 << 20 && ras <= 1 << 16;
-        let bits = (1..=20).contains(&bhr_bits) && pc_shift <= 16;
-        match powers && sizes && bits && widths.iter().all(Widths::is_good) {
+        let history = || bhr_bits.is_none_or(|bits| bits <= entries.ilog2());
+        let bits = pc_shift <= 16;
+        match powers && sizes && bits && history() && widths.iter().all(Widths::is_good) {
             true => Ok(()),
             false => Err(CompressError::Config(
                 "TMBP: entries, ibtb (or 0) and ways are powers of two up to 1048576, ras is up to 65536, \
-                 bhr_bits 1 to 20, pc_shift 0 to 16, and widths have a size and step of 1 to 32"
+                 bhr_bits null or as many as the index of entries at most, pc_shift 0 to 16, and widths have a size and step of 1 to 32"
                     .into(),
             )),
         }
     }
 
     pub(crate) fn coder(self, code: &Code, sync_every: Option<NonZeroU64>) -> TmbpCoder<'_> {
-        TmbpCoder { config: self, code, sync_every, state: None, tally: Tally::default() }
+        let tally = Tally::default();
+        TmbpCoder { config: self, code, sync_every, state: None, handler: 0, tally }
     }
 }
 
@@ -126,6 +159,8 @@ pub(crate) struct TmbpCoder<'a> {
     sync_every: Option<NonZeroU64>,
     /// Present from the first instruction on.
     state: Option<State>,
+    /// Where the last trap or synchronisation led.
+    handler: u64,
     pub(crate) tally: Tally,
 }
 
@@ -158,10 +193,16 @@ impl TmbpCoder<'_> {
         self.code.xlen().bits()
     }
 
-    fn put_trap(&mut self, instructions: u64, to: u64, out: &mut Bits) {
+    /// Writes that execution continues elsewhere. A decompressor can start at an address that is sent whole.
+    fn put_trap(&mut self, instructions: u64, to: u64, whole: bool, out: &mut Bits) {
+        let xlen = self.xlen();
         self.config.branches.put(0, out);
         self.config.instructions.put(instructions, out);
-        out.put(to, self.xlen());
+        match self.config.trap_differences {
+            true => self.config.targets.put_target(to, self.handler, whole, xlen, out),
+            false => out.put(to, xlen),
+        }
+        self.handler = to;
     }
 }
 
@@ -170,7 +211,7 @@ impl Coder for TmbpCoder<'_> {
         if self.state.is_none() {
             // The start of the program is encoded like a trap.
             let (Event::Retired { pc: start, .. } | Event::Trap { epc: start, .. }) = *event;
-            self.put_trap(0, start, out);
+            self.put_trap(0, start, true, out);
             self.state = Some(State::new(self.config, self.code));
         }
         let (config, xlen) = (self.config, self.xlen());
@@ -201,7 +242,8 @@ impl Coder for TmbpCoder<'_> {
                         wrong = target != expected;
                         if wrong {
                             config.branches.put(state.branches, out);
-                            config.targets.put_target(target, state.target, xlen, out);
+                            let whole = config.whole_targets && !state.predictor.is_near(target);
+                            config.targets.put_target(target, state.target, whole, xlen, out);
                             state.target = target;
                         }
                     }
@@ -216,7 +258,7 @@ impl Coder for TmbpCoder<'_> {
             Event::Trap { handler, .. } => {
                 let instructions = std::mem::take(&mut state.instructions);
                 self.tally.told += std::mem::take(&mut state.branches);
-                self.put_trap(instructions, handler, out);
+                self.put_trap(instructions, handler, false, out);
             }
         }
         Ok(())
@@ -224,7 +266,7 @@ impl Coder for TmbpCoder<'_> {
 
     fn sync(&mut self, next: u64, out: &mut Bits) -> Result<(), CompressError> {
         let instructions = self.state.as_ref().map_or(0, |state| state.instructions);
-        self.put_trap(instructions, next, out);
+        self.put_trap(instructions, next, true, out);
         self.state = Some(State::new(self.config, self.code));
         Ok(())
     }
@@ -245,18 +287,6 @@ enum Record {
     Trap { instructions: u64, to: u64 },
 }
 
-impl Record {
-    fn get(config: &Tmbp, xlen: u32, from: &mut BitSource<'_>) -> Result<Self, DecodeError> {
-        if from.left() == 0 {
-            return Ok(Self::None);
-        }
-        Ok(match config.branches.get(from)? {
-            0 => Self::Trap { instructions: config.instructions.get(from)?, to: from.get(xlen)? },
-            branches => Self::Wrong(branches),
-        })
-    }
-}
-
 impl Decompressor for TmbpCoder<'_> {
     fn decompress(
         &self,
@@ -266,7 +296,8 @@ impl Decompressor for TmbpCoder<'_> {
     ) -> Result<(), DecodeError> {
         let mut from = BitSource::new(bits);
         let mut left = instructions;
-        let mut reader = Reader { of: self, from: &mut from, record: Record::None, pc: 0, at: 0 };
+        let mut reader =
+            Reader { of: self, from: &mut from, record: Record::None, pc: 0, at: 0, handler: 0 };
         if left > 0 {
             reader.next()?;
             if !matches!(reader.record, Record::Trap { instructions: 0, .. }) {
@@ -298,12 +329,28 @@ struct Reader<'r, 'a, 'b> {
     /// Where the record starts.
     at: u64,
     pc: u64,
+    /// Where the last trap or synchronisation led.
+    handler: u64,
 }
 
 impl Reader<'_, '_, '_> {
     fn next(&mut self) -> Result<(), DecodeError> {
+        let (config, xlen) = (self.of.config, self.of.xlen());
         self.at = self.from.position();
-        self.record = Record::get(&self.of.config, self.of.xlen(), self.from)?;
+        self.record = match self.from.left() {
+            0 => Record::None,
+            _ => match config.branches.get(self.from)? {
+                0 => {
+                    let instructions = config.instructions.get(self.from)?;
+                    self.handler = match config.trap_differences {
+                        true => config.targets.get_target(self.handler, xlen, self.from)?,
+                        false => self.from.get(xlen)?,
+                    };
+                    Record::Trap { instructions, to: self.handler }
+                }
+                branches => Record::Wrong(branches),
+            },
+        };
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use std::num::NonZeroU64;
 
 /// In addition to the defaults: tables so small that their entries are replaced all the time, and every
 /// setting.
-const SMALL: [&str; 29] = [
+const SMALL: [&str; 32] = [
     "HWLZ-2",
     "HWLZ-16",
     "bDMTF(2,2)",
@@ -21,19 +21,22 @@ const SMALL: [&str; 29] = [
     "hDMTF(8,4)",
     "eDMTF(9,2)",
     "eDMTF(16,8)[run.w0=1,run.wmax=3,run.m0=2]",
+    "eDMTF(16,8)[run.w0=1,run.wmax=3,run.m0=2,run.grows=full]",
     "bSDC-1x2",
     "bSDC-8x1",
     "eSDC-4x2",
     "eSDC-16[upper=28,shift=0]",
     "rSDC-1x8",
     "rSDC-16[run.wmin=2,run.w0=2,run.wmax=2]",
-    "rSDC-32[shift=2]",
+    "rSDC-32[shift=2,run.w0=1,run.grows=full]",
     "tTMBP[entries=4,ras=1]",
     "tTMBP[ras=0]",
     "sTMBP[ibtb=2,ways=1]",
     "bTMBP[entries=16,ibtb=4,ways=4,pc_shift=1,bhr_bits=3]",
     "bTMBP[branches.size=1,branches.step=1,targets.size=1,targets.step=1]",
     "bTMBP[branches.size=32,targets.size=32,instructions.size=32]",
+    "bTMBP[ibtb=256,path_targets=true,trap_differences=true,whole_targets=false]",
+    "tTMBP[bhr_bits=0,trap_differences=true,targets.size=32]",
     "TAGE[base=1,tables=1,entries=1,tag=2,history=1,targets=4,ras=0,records=1]",
     "TAGE[base=4,tables=8,entries=2,history=128,tag=4,ras=1,records=2]",
     "TAGE[tables=2,entries=4,history=6,targets=8,records=5]",

@@ -21,6 +21,11 @@ pub struct Adac {
     pub tmax: u32,
     /// The counter after the number of sent bits has increased.
     pub after_increase: AfterIncrease,
+    /// Which of several matching ways is taken.
+    pub search: AdacSearch,
+    /// Whether an entry takes the address that matched it. Otherwise, as in the listing of the source, it keeps the
+    /// address with which it was filled.
+    pub update_on_hit: bool,
     /// Low bits of instruction addresses that are always zero.
     pub align: u32,
 }
@@ -35,10 +40,29 @@ pub enum AfterIncrease {
     Zero,
 }
 
+/// The order of the search.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AdacSearch {
+    /// The way that needs the fewest additional bits, then the most recently used: table 5.9 of the source.
+    FewestBits,
+    /// The first way that matches at all: figure 5.4 of the source.
+    FirstWay,
+}
+
 impl Default for Adac {
     fn default() -> Self {
-        let after_increase = AfterIncrease::Full;
-        Self { sets: 16, ways: 4, window: 4, shift_max: 12, tmax: 8, after_increase, align: 1 }
+        Self {
+            sets: 16,
+            ways: 4,
+            window: 4,
+            shift_max: 12,
+            tmax: 8,
+            after_increase: AfterIncrease::Full,
+            search: AdacSearch::FewestBits,
+            update_on_hit: true,
+            align: 1,
+        }
     }
 }
 
@@ -87,15 +111,22 @@ impl AdacCoder {
         (pc ^ pc >> self.config.sets.ilog2()) as usize & (self.config.sets as usize - 1)
     }
 
-    /// Way and additional bits of the best match: the fewest bits, then the most recently used.
+    /// Place and additional bits of the match that the order of the search finds first.
     fn find(&self, set: usize, address: u64) -> Option<(usize, u32)> {
-        (0..self.config.window).find_map(|more| {
-            let same = |entry: &Entry| {
-                let shift = entry.shift + more;
-                address >> shift == entry.address >> shift
-            };
-            self.sets[set].iter().position(same).map(|place| (place, more))
-        })
+        let ways = &self.sets[set];
+        let matches = |entry: &Entry, more: u32| {
+            address >> (entry.shift + more) == entry.address >> (entry.shift + more)
+        };
+        let fewest = |entry: &Entry| (0..self.config.window).find(|more| matches(entry, *more));
+        let found = ways
+            .iter()
+            .enumerate()
+            .filter_map(|(place, entry)| Some((entry.way, place, fewest(entry)?)));
+        match self.config.search {
+            AdacSearch::FewestBits => found.min_by_key(|(_, place, more)| (*more, *place)),
+            AdacSearch::FirstWay => found.min_by_key(|(way, ..)| *way),
+        }
+        .map(|(_, place, more)| (place, more))
     }
 
     /// Updates the cache with an address, in the same way on both sides.
@@ -116,7 +147,9 @@ impl AdacCoder {
             }
             None => (entry.shift, entry.count) = (shift_max, tmax),
         }
-        entry.address = address;
+        if found.is_none() || self.config.update_on_hit {
+            entry.address = address;
+        }
         self.sets[set][..=place].rotate_right(1);
     }
 }

@@ -40,6 +40,7 @@ fn programs_come_back() {
     let after_increase = AfterIncrease::Zero;
     let small = Adac { sets: 2, ways: 2, window: 1, after_increase, ..Adac::default() };
     schemes.push(("small ADAC", DataScheme::Adac(small)));
+    schemes.push(("ADAC as printed", DataScheme::Adac(printed())));
     let small = FirstAccess { size: 256, line: 16, ways: 2, ..FirstAccess::default() };
     schemes.push(("small FAT", DataScheme::FirstAccess(small)));
     schemes.push(("small FAC", DataScheme::FirstAccess(FirstAccess { dedicated: true, ..small })));
@@ -93,6 +94,65 @@ fn addresses_in_a_row() {
     assert_eq!(out, parse(&text));
     assert_eq!(Adac::default().storage_bits(32) * 3 / 2, 3_840);
     assert_eq!(Adac { sets: 128, ..Adac::default() }.storage_bits(32) * 3 / 2, 30_720);
+}
+
+/// Figure 5.4 of the source, taken literally.
+fn printed() -> Adac {
+    let (after_increase, search) = (AfterIncrease::Zero, AdacSearch::FirstWay);
+    Adac { after_increase, search, update_on_hit: false, align: 2, ..Adac::default() }
+}
+
+/// The records of references of one instruction.
+fn address_bits(config: Adac, addresses: &[u64]) -> Bits {
+    let (mut coder, mut out) = (config.coder(32).unwrap(), Bits::default());
+    for address in addresses {
+        let reference =
+            Some(Reference { address: *address, size: 4, loaded: Some(0), stored: None });
+        coder.encode(&DataStep { pc: 0, encoding: 0, reference, succeeded: None }, &mut out);
+    }
+    out
+}
+
+/// After an increase from 11 bits the counter is at its maximum, so that 12 bits are sent from then on. As printed it
+/// is 0, and the next hit takes the increase back.
+#[test]
+fn an_increase_lasts() {
+    let config = Adac { align: 2, ..Adac::default() };
+    let zero = Adac { after_increase: AfterIncrease::Zero, ..config };
+    // A miss and eight hits reduce the bits to 11; then bit 11 changes, and stays as it is.
+    let addresses = [&[0x2001_0000; 9][..], &[0x2001_0800; 3]].concat();
+    let start = format!("0 00 00 00 {:032b}", 0x2001_0000) + &"1 000000000000".repeat(8);
+    let increase = format!("0 11 11 01 {:012b}", 0x800);
+    let twelve = format!("1 {:012b}", 0x800);
+    let expected = start.clone() + &increase + &twelve + &twelve;
+    assert_eq!(address_bits(config, &addresses), parse(&expected));
+    let undone = start + &increase + &twelve + "1 00000000000";
+    assert_eq!(address_bits(zero, &addresses), parse(&undone));
+}
+
+/// After 32 hits, 8 bits of the address in way 1 are sent. An address that differs from it in bit 14 then fills way 0.
+/// The first address again fits way 1 with 8 bits, and way 0 with 12 and 3 more.
+#[test]
+fn the_way_with_the_fewest_bits_is_taken() {
+    let addresses = [&[0x2001_0000; 33][..], &[0x2001_4000, 0x2001_0000]].concat();
+    let config = Adac { align: 2, ways: 2, ..Adac::default() };
+    let first = Adac { search: AdacSearch::FirstWay, ..config };
+    let before = address_bits(config, &addresses[..34]);
+    assert_eq!(address_bits(first, &addresses[..34]), before);
+    assert_eq!(address_bits(config, &addresses).len() - before.len(), 1 + 1 + 8);
+    assert_eq!(address_bits(first, &addresses).len() - before.len(), 1 + 1 + 1 + 2 + 15);
+}
+
+/// An entry holds the last address. As printed it holds the one that filled it, which a program soon leaves.
+#[test]
+fn a_hit_updates_the_address() {
+    let addresses = [0x2001_0000, 0x2001_7000, 0x2001_7004];
+    let config = Adac { align: 2, ..Adac::default() };
+    let before = address_bits(config, &addresses[..2]).len();
+    assert_eq!(before, 39 + 1 + 2 + 2 + 2 + 15);
+    assert_eq!(address_bits(config, &addresses).len() - before, 1 + 12);
+    let kept = Adac { update_on_hit: false, ..config };
+    assert_eq!(address_bits(kept, &addresses).len() - before, 1 + 2 + 2 + 2 + 15);
 }
 
 /// Decoding of damaged bits never panics and always ends.

@@ -51,14 +51,22 @@ impl Widths {
         from.get((self.size + classes * self.step).min(64))
     }
 
-    /// Writes an address as a signed distance from another one, or unchanged in the widest class.
-    pub(crate) fn put_target(&self, target: u64, before: u64, xlen: u32, out: &mut Bits) {
+    /// Writes an address as a signed distance from another one; or unchanged in the widest class, if `all` or if
+    /// the distance fits no other.
+    pub(crate) fn put_target(
+        &self,
+        target: u64,
+        before: u64,
+        all: bool,
+        xlen: u32,
+        out: &mut Bits,
+    ) {
         // Distances do not wrap around the end of the address space.
         let (distance, negative) = (target.abs_diff(before), target < before);
         let bits = 64 - distance.leading_zeros();
         let mut classes = bits.saturating_sub(self.size).div_ceil(self.step);
         let whole = self.whole(xlen);
-        classes = classes.min(whole);
+        classes = if all { whole } else { classes.min(whole) };
         Self::header(classes, out);
         if classes == whole {
             out.put(target, xlen);
@@ -112,7 +120,7 @@ mod tests {
     fn target(target: u64, before: u64, size: u32, step: u32) -> Bits {
         let mut out = Bits::default();
         let widths = Widths { size, step };
-        widths.put_target(target, before, 32, &mut out);
+        widths.put_target(target, before, false, 32, &mut out);
         assert_eq!(widths.get_target(before, 32, &mut BitSource::new(&out)), Ok(target));
         out
     }

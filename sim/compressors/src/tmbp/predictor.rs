@@ -38,9 +38,6 @@ pub(crate) enum Predicted {
     Target(u64),
 }
 
-/// Bits of the path register.
-const PATH: u32 = 13;
-
 impl Predictor {
     pub(crate) fn new(config: Tmbp, xlen: Xlen) -> Self {
         Self {
@@ -74,6 +71,11 @@ impl Predictor {
         Some(Predicted::Target(self.xlen.wrap(self.upper << LOW | low.unwrap_or(0))))
     }
 
+    /// Returns whether an indirect target has the predicted upper bits.
+    pub(crate) fn is_near(&self, target: u64) -> bool {
+        target >> LOW == self.upper
+    }
+
     /// Trains on an executed instruction: `taken` for a conditional branch, `target` for an indirect one.
     pub(crate) fn update(&mut self, pc: u64, insn: Insn, taken: bool, target: u64) {
         let low = (1 << LOW) - 1;
@@ -82,7 +84,7 @@ impl Predictor {
             let counter = &mut self.outcomes[at];
             *counter = if taken { 3.min(*counter + 1) } else { counter.saturating_sub(1) };
             self.history =
-                (self.history << 1 | u64::from(taken)) & ((1 << self.config.bhr_bits) - 1);
+                (self.history << 1 | u64::from(taken)) & ((1 << self.config.history_bits()) - 1);
             self.walk(pc, taken);
             return;
         }
@@ -111,13 +113,13 @@ impl Predictor {
         }
         if indirect {
             self.upper = target >> LOW;
-            self.walk(pc, true);
+            self.walk(if self.config.path_targets { target } else { pc }, true);
         }
     }
 
-    fn walk(&mut self, pc: u64, outcome: bool) {
-        let mask = (1 << PATH) - 1;
-        let address = pc >> self.config.pc_shift & mask;
+    fn walk(&mut self, address: u64, outcome: bool) {
+        let mask = (1 << self.config.path_bits()) - 1;
+        let address = address >> self.config.pc_shift & mask;
         self.path = ((self.path << 2 ^ address) | u64::from(outcome)) & mask;
     }
 
@@ -141,4 +143,60 @@ impl Predictor {
 /// Whether the target is predicted from the return stack.
 fn pops(insn: Insn) -> bool {
     !matches!(insn.kind, Kind::TrapReturn) && insn.link().is_some_and(Link::pops)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hartrace_isa::{Isa, decode};
+
+    fn trained(config: Tmbp, steps: &[(u64, u32, bool, u64)]) -> Predictor {
+        let mut predictor = Predictor::new(config, Xlen::Rv32);
+        for (pc, encoding, taken, target) in steps {
+            let insn = decode(Isa::new(Xlen::Rv32), *encoding).unwrap();
+            predictor.update(*pc, insn, *taken, *target);
+        }
+        predictor
+    }
+
+    const BEQZ: u32 = 0x0000_0463;
+    const JR_A0: u32 = 0x0005_0067;
+
+    /// A larger table of counters sees a longer history: one taken branch, nine branches ago.
+    #[test]
+    fn more_counters_see_more_history() {
+        let mut steps = vec![(0x1000, BEQZ, true, 0)];
+        steps.extend([(0x1000, BEQZ, false, 0); 9]);
+        let differs = |config: Tmbp| {
+            let index = |steps| trained(config, steps).outcome_at(0x1000);
+            index(&steps) != index(&steps[1..])
+        };
+        assert!(!differs(Tmbp::BASE));
+        assert!(differs(Tmbp { entries: 1024, ..Tmbp::BASE }));
+        assert!(!differs(Tmbp { entries: 1024, bhr_bits: Some(9), ..Tmbp::BASE }));
+    }
+
+    /// The index of a table with more sets takes more of the path: a branch seven branches ago decides.
+    #[test]
+    fn more_targets_see_more_of_the_path() {
+        let mut steps = vec![(0x0020, BEQZ, false, 0)];
+        steps.extend([(0, BEQZ, false, 0); 6]);
+        let differs = |ibtb| {
+            let config = Tmbp { ibtb, ..Tmbp::BASE };
+            let set = |steps| trained(config, steps).target_at(0x1000).0;
+            set(&steps) != set(&steps[1..])
+        };
+        assert_eq!([32, 64, 128, 256].map(differs), [false, false, true, true]);
+    }
+
+    /// With targets in the path, where an indirect branch went distinguishes what follows.
+    #[test]
+    fn the_path_may_hold_targets() {
+        let differs = |path_targets| {
+            let config = Tmbp { path_targets, ..Tmbp::BASE };
+            let at = |to| trained(config, &[(0x1000, JR_A0, true, to)]).target_at(0x1000);
+            at(0x2000) != at(0x2020)
+        };
+        assert_eq!([false, true].map(differs), [false, true]);
+    }
 }
