@@ -39,13 +39,18 @@ impl Source {
         &self.top
     }
 
-    /// A checksum of the text without comments and indentation, which do not affect the figures.
+    /// A checksum of the text without what does not affect the figures: comments, indentation, and what is meant for
+    /// simulation and provers.
     #[must_use]
     pub fn checksum(&self) -> String {
         let mut crc = crc32fast::Hasher::new();
+        let mut simulated = false;
         for line in self.text.lines() {
             let line = line.split_once("//").map_or(line, |(code, _)| code).trim();
-            if !line.is_empty() {
+            simulated |= line == "`ifndef SYNTHESIS";
+            if simulated {
+                simulated = line != "`endif";
+            } else if !line.is_empty() {
                 crc.update(line.as_bytes());
                 crc.update(b"\n");
             }
@@ -128,12 +133,17 @@ mod tests {
     }
 
     #[test]
-    fn comments_do_not_count() {
+    fn comments_and_assertions_do_not_count() {
         let sum = |text: &str| Source::new("m", text).unwrap().checksum();
         let plain = sum("module m;\nassign y = p;\nendmodule\n");
         assert_eq!(sum("// Of m.\nmodule m; // m\n\n  assign y = p;\nendmodule"), plain);
         assert_ne!(sum("module m;\nassign y = q;\nendmodule\n"), plain);
         assert_ne!(sum("module m;\nassign y = p;endmodule\n"), plain);
+        let with = |check| {
+            format!("module m;\nassign y = p;\n`ifndef SYNTHESIS\n  {check}\n`endif\nendmodule\n")
+        };
+        assert_eq!(sum(&with("assert (p);")), plain);
+        assert_ne!(sum(&with("assert (p);\n`endif\nassign z = p;")), plain);
     }
 
     #[test]
