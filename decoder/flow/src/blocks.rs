@@ -59,6 +59,9 @@ pub(crate) struct Block {
     pub(crate) last: u64,
     pub(crate) insns: u16,
     pub(crate) exit: Exit,
+    /// The same, as it is reported.
+    leaves: Leaves,
+    transfer: Transfer,
     /// Index of the offsets of its instructions.
     first: u32,
     /// Blocks that follow, [`NONE`] until known: branch taken or jump, and fall-through.
@@ -204,7 +207,10 @@ impl Blocks {
             before = Some((insn, last));
         }
         let id = self.blocks.len() as BlockId;
-        self.blocks.push(Block { start, end, last, insns, exit, first, taken: NONE, fall: NONE });
+        let (leaves, transfer) = (exit.leaves(), exit.transfer());
+        let (taken, fall) = (NONE, NONE);
+        let block = Block { start, end, last, insns, exit, leaves, transfer, first, taken, fall };
+        self.blocks.push(block);
         if self.heads.len() <= segment {
             self.heads.resize(self.image.segments().len(), Vec::new());
         }
@@ -275,7 +281,7 @@ impl Blocks {
         let start = address(offsets.first()?);
         let next = span.from.wrapping_add(span.insns);
         let (end, leaves, transfer) = if next >= block.insns {
-            (block.end, block.exit.leaves(), block.exit.transfer())
+            (block.end, block.leaves, block.transfer)
         } else {
             let offset = self.offsets.get((block.first as usize).wrapping_add(next.into()))?;
             (address(offset), Leaves::No, Transfer::None)

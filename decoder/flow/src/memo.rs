@@ -166,14 +166,8 @@ impl Memo {
         few.then(|| Slot { place: Place::Variant(path), epoch: self.paths.epoch() })
     }
 
-    /// Remembers the path of a key, with its `addresses` if the sink will request them.
-    pub(crate) fn remember(
-        &mut self,
-        slot: Slot,
-        path: NewPath<'_>,
-        blocks: &Blocks,
-        addresses: bool,
-    ) {
+    /// Remembers the path of a key.
+    pub(crate) fn remember(&mut self, slot: Slot, path: NewPath<'_>, blocks: &Blocks) {
         if self.paths.is_full() {
             self.forget();
         }
@@ -181,7 +175,7 @@ impl Memo {
         if slot.epoch != self.paths.epoch() {
             return;
         }
-        let new = self.paths.push(path, blocks, addresses);
+        let new = self.paths.push(path, blocks);
         match slot.place {
             Place::Key(index) => {
                 if let Some((_, state)) = self.slots.get_mut(index) {
@@ -254,8 +248,11 @@ pub(crate) struct Recorder<'s, S> {
 impl<S: Sink> Sink for Recorder<'_, S> {
     const REPEATS: bool = S::REPEATS;
 
+    #[inline]
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        self.unroll();
+        if !self.scratch.turn.is_empty() {
+            self.unroll();
+        }
         self.push(run.span);
         self.sink.run(at, run);
     }
@@ -278,6 +275,7 @@ impl<'s, S> Recorder<'s, S> {
         Self { sink, scratch, turns: 0, plain: true }
     }
 
+    #[inline]
     fn push(&mut self, span: Span) {
         if self.scratch.spans.len() < MAX_SPANS {
             self.scratch.spans.push(span);
@@ -287,11 +285,8 @@ impl<'s, S> Recorder<'s, S> {
     }
 
     /// Appends all turns of a loop that were reported together. An instruction outside the loop always follows.
-    #[inline]
+    #[cold]
     fn unroll(&mut self) {
-        if self.scratch.turn.is_empty() {
-            return;
-        }
         let turn = std::mem::take(&mut self.scratch.turn);
         while self.turns > 0 && self.plain {
             turn.iter().for_each(|span| self.push(*span));

@@ -72,7 +72,17 @@ impl Outcomes {
         self.known_count == 0 && self.predicted > 0
     }
 
+    /// Number of the next branches that are only counted, if `pending` outcomes have to remain.
+    #[inline]
+    pub(crate) fn counted(&self, pending: u64) -> u64 {
+        match self.known_count {
+            0 => self.predicted.min(self.count.saturating_sub(pending)),
+            _ => 0,
+        }
+    }
+
     /// Drops `count` of the branches that are only counted; there are at least that many.
+    #[inline]
     pub(crate) fn skip_counted(&mut self, count: u64) {
         self.predicted = self.predicted.saturating_sub(count);
         self.count = self.count.saturating_sub(count);

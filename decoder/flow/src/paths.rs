@@ -102,8 +102,9 @@ pub(crate) struct NewPath<'a> {
 pub(crate) struct TableUse<'a> {
     pub(crate) stack: Option<&'a StackUse>,
     pub(crate) cache: CacheUse,
-    /// Its entries of the predictor.
+    /// Its entries of the predictor, and whether their states before it matter.
     pub(crate) entries: &'a [EntryUse],
+    pub(crate) particular: bool,
     /// The address where it ends.
     pub(crate) target: u64,
 }
@@ -116,15 +117,18 @@ struct StoredPath {
     spans: Range<u32>,
     /// Address of the first instruction.
     base: u64,
-    /// Distances of all instructions from `base`; empty if one of them is too far away.
+    /// Distances of all instructions from `base`; empty unless listed, or if one of them is too far away.
     offsets: Range<u32>,
+    /// [`Paths::list`] was called for it.
+    listed: bool,
     insns: u64,
     landing: Landing,
     /// It uses tables.
     uses_tables: bool,
     cache: CacheUse,
-    /// Its entries of the predictor.
+    /// Its entries of the predictor, and whether their states before it matter.
     entries: Range<u32>,
+    particular: bool,
     /// Index of its use of the return stack; [`NONE`] if it does not use it.
     stack: u32,
     /// Another path with the same key that requires other contents of the tables; [`NONE`] if there is none.
@@ -204,6 +208,7 @@ impl Paths {
             stack: self.stacks.get(stored.stack as usize),
             cache: stored.cache,
             entries: self.entries.get(start as usize..end as usize).unwrap_or_default(),
+            particular: stored.particular,
             target: stored.landing.address,
         })
     }
@@ -229,16 +234,13 @@ impl Paths {
         }
     }
 
-    /// Stores a path, with its `addresses` if the sink will request them. Returns its number.
-    pub(crate) fn push(&mut self, path: NewPath<'_>, blocks: &Blocks, addresses: bool) -> u32 {
+    /// Stores a path. Returns its number.
+    pub(crate) fn push(&mut self, path: NewPath<'_>, blocks: &Blocks) -> u32 {
         let NewPath { entry, spans, landing, stack: used, cache, entries } = path;
         let index = self.stored.len() as u32;
-        let (first, offset) = (self.spans.len() as u32, self.offsets.len() as u32);
+        let first = self.spans.len() as u32;
         self.spans.extend_from_slice(spans);
         let base = spans.first().and_then(|span| blocks.run(*span)).map_or(0, |run| run.start());
-        if addresses {
-            self.list(base, spans, blocks);
-        }
         let first_entry = self.entries.len() as u32;
         self.entries.extend_from_slice(entries);
         let stack = if used.is_some() { self.stacks.len() as u32 } else { NONE };
@@ -249,32 +251,50 @@ impl Paths {
             uses_tables: used.is_some() || cache.is_some() || !entries.is_empty(),
             cache,
             entries: first_entry..self.entries.len() as u32,
+            particular: entries.iter().any(|entry| entry.is_particular()),
             stack,
             variant: NONE,
             variants: 0,
             entry,
             spans: first..self.spans.len() as u32,
             base,
-            offsets: offset..self.offsets.len() as u32,
+            offsets: 0..0,
+            listed: false,
             insns: spans.iter().fold(0, |sum, span| sum.wrapping_add(span.insns.into())),
             landing,
         });
         index
     }
 
-    /// Appends the offsets of all instructions, or none if one is too far away.
-    fn list(&mut self, base: u64, spans: &[Span], blocks: &Blocks) {
-        let old = self.offsets.len();
-        let mut fits = true;
-        for run in spans.iter().filter_map(|span| blocks.run(*span)) {
-            run.addresses(|pc| match i32::try_from(pc.wrapping_sub(base) as i64) {
-                Ok(offset) => self.offsets.push(offset),
+    /// Lists the positions of all instructions of a path, for sinks that request them, when it is taken again: most
+    /// paths of some traces never are.
+    #[inline(always)]
+    pub(crate) fn list(&mut self, index: u32, blocks: &Blocks) {
+        if self.stored.get(index as usize).is_some_and(|stored| !stored.listed) {
+            self.list_now(index, blocks);
+        }
+    }
+
+    #[inline(never)]
+    fn list_now(&mut self, index: u32, blocks: &Blocks) {
+        let full = self.is_full();
+        let Self { stored, spans, offsets, .. } = self;
+        let Some(stored) = stored.get_mut(index as usize) else { return };
+        stored.listed = true;
+        let Range { start, end } = stored.spans;
+        let spans = spans.get(start as usize..end as usize).unwrap_or_default();
+        let first = offsets.len();
+        let mut fits = !full;
+        for run in spans.iter().filter(|_| !full).filter_map(|span| blocks.run(*span)) {
+            run.addresses(|pc| match i32::try_from(pc.wrapping_sub(stored.base) as i64) {
+                Ok(offset) => offsets.push(offset),
                 Err(_) => fits = false,
             });
         }
         if !fits {
-            self.offsets.truncate(old);
+            offsets.truncate(first);
         }
+        stored.offsets = first as u32..offsets.len() as u32;
     }
 
     /// Discards all paths and their identifiers.

@@ -39,6 +39,11 @@ impl EntryUse {
         Self { index, allowed: 0b1111, after: 0b11_10_01_00 }
     }
 
+    /// Whether the path predicts what it predicted only from some states.
+    pub(crate) fn is_particular(self) -> bool {
+        self.allowed != 0b1111
+    }
+
     /// The state after the path.
     #[inline]
     fn after(self, before: u8) -> u8 {
@@ -119,22 +124,41 @@ impl Predictor {
     /// The same, for a path that depends on it.
     #[inline]
     pub(crate) fn consult(&mut self, address: u64) -> bool {
-        let taken = self.predict(address);
+        let index = self.index(address);
+        let taken = predicts(self.state(index));
         if self.watched {
-            self.note(address, |entry| entry.predict(taken));
+            self.note(index, |entry| entry.predict(taken));
         }
         taken
     }
 
     #[inline]
     pub(crate) fn update(&mut self, address: u64, taken: bool) {
+        let index = self.index(address);
         if self.watched {
-            self.note(address, |entry| entry.learn(taken));
+            self.note(index, |entry| entry.learn(taken));
         }
         self.allocate();
-        let index = self.index(address);
         if let Some(state) = self.states.get_mut(index) {
             *state = learn(*state, taken);
+            self.dirty = true;
+        }
+    }
+
+    /// The same as [`Predictor::consult`] and [`Predictor::update`] with what was predicted.
+    #[inline]
+    pub(crate) fn confirm(&mut self, address: u64) {
+        let index = self.index(address);
+        let taken = predicts(self.state(index));
+        if self.watched {
+            self.note(index, |entry| {
+                entry.predict(taken);
+                entry.learn(taken);
+            });
+        }
+        self.allocate();
+        if let Some(state) = self.states.get_mut(index) {
+            *state = if taken { 0b11 } else { 0b00 };
             self.dirty = true;
         }
     }
@@ -147,8 +171,7 @@ impl Predictor {
     }
 
     /// Records a use of an entry.
-    fn note(&mut self, address: u64, note: impl FnOnce(&mut EntryUse)) {
-        let index = self.index(address);
+    fn note(&mut self, index: usize, note: impl FnOnce(&mut EntryUse)) {
         let next = self.uses.len();
         let Some(place) = self.places.get_mut(index) else { return };
         let known = self.uses.get(*place as usize).is_some_and(|entry| entry.index == index as u32);

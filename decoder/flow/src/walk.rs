@@ -225,6 +225,9 @@ impl Walk {
             if code.blocks.is_full() {
                 id = self.renew(code, id)?;
             }
+            if lap.is_none() && self.modes.branch_prediction && self.outcomes.is_counted() {
+                (id, lap) = self.coast(&code.blocks, at, id, pending, sink)?;
+            }
             if let Some(lap) = lap
                 && S::REPEATS
             {
@@ -349,6 +352,55 @@ impl Walk {
         self.budget = self.budget.wrapping_add(steps);
         self.outcomes.skip_known(used);
         id
+    }
+
+    /// Like [`Walk::stride`], for branches that are only counted. Also stops when the walk has come back to
+    /// where it was, and returns the way there.
+    #[inline]
+    fn coast<S: Sink>(
+        &mut self,
+        blocks: &Blocks,
+        at: StreamPos,
+        mut id: BlockId,
+        pending: u64,
+        sink: &mut S,
+    ) -> Result<(BlockId, Option<Lap>), Fault> {
+        let mut left = self.outcomes.counted(pending);
+        let mut lap = None;
+        while left > 0
+            && self.budget > 0
+            && lap.is_none()
+            && let Some(block) = blocks.get(id)
+        {
+            let last = block.last;
+            let (next, address) = match block.exit {
+                Exit::Branch { taken } if self.predictor.predict(last) => (block.taken, taken),
+                Exit::Branch { .. } | Exit::Next => (block.fall, block.end),
+                Exit::Jump { target, .. } => (block.taken, target),
+                Exit::Indirect { .. } => (NONE, 0),
+            };
+            if next == NONE {
+                break;
+            }
+            match block.exit {
+                Exit::Branch { .. } => {
+                    self.predictor.confirm(last);
+                    self.outcomes.skip_counted(1);
+                    left = left.wrapping_sub(1);
+                }
+                Exit::Jump { call: true, .. } if self.modes.implicit_return => {
+                    self.returns.push(block.end);
+                }
+                _ => {}
+            }
+            self.budget = self.budget.wrapping_sub(1);
+            emit(blocks, at, Span { block: id, from: 0, insns: block.insns }, sink);
+            self.pc = last;
+            self.block = id;
+            id = next;
+            lap = self.check(address, last)?;
+        }
+        Ok((id, lap))
     }
 
     /// Discards all blocks except `id`; returns its new number.

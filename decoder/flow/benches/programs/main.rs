@@ -3,8 +3,8 @@
 //!
 //! The programs are those of `workloads` if `HARTRACE_DATA` is set, executed by QEMU, otherwise one of our own.
 //! `HARTRACE_LIMIT` is the number of instructions of each, and `HARTRACE_PROGRAM` the start of the names of those to
-//! execute. The time includes everything from bytes to the result. It is the time that passed, of the best of several passes,
-//! so the machine should have nothing else to do. The last lines are `ratio NAME VALUE`: the time in a mode over
+//! execute. The time includes everything from bytes to the result. On two threads it is the time that passed, so
+//! the machine should have nothing else to do. The last lines are `ratio NAME VALUE`: the time in a mode over
 //! that in delta mode for the same instructions; the time on one thread over that on two; and the time of the peer crate, which
 //! follows delta mode only, over ours.
 
@@ -23,7 +23,13 @@ use std::hint::black_box;
 use std::time::Instant;
 use traces::Traced;
 
-const PASSES: usize = 5;
+/// Number of series of passes, the best of which counts.
+const SERIES_COUNT: usize = 3;
+
+/// Seconds that a series takes at least: some systems count processor time in steps of [`TICK`] seconds, longer than a
+/// pass.
+const SERIES: f64 = 0.25;
+const TICK: f64 = 0.004;
 
 /// What is asked of the decoder.
 const SINKS: [&str; 4] = ["count", "edges", "coverage", "addresses"];
@@ -81,23 +87,27 @@ fn measure(program: &Traced, ratios: &mut Vec<(String, f64)>) {
     }
 }
 
-/// Seconds of the best passes on one thread and on two: of processor time on one, since other programs disturb that
-/// least.
+/// Seconds of a pass on one thread and on two, in the best series of passes: of processor time on one, since other
+/// programs disturb that least.
 fn timed<S: hartrace_decoder::Sink + Default + Send>(
     input: &Input,
     join: impl FnMut(&mut S, S) + Send + Copy,
 ) -> [f64; 2] {
     let image = input.image();
     [1, 2].map(|threads| {
-        let pass = |_| {
+        let series = |passes: u32| {
             let (start, cpu) = (Instant::now(), processor_time());
-            black_box(&decode(input, &image, 1, threads, join));
-            match threads {
+            for _ in 0..passes {
+                black_box(&decode(input, &image, 1, threads, join));
+            }
+            let time = match threads {
                 1 => (processor_time() - cpu) as f64 / 1e9,
                 _ => start.elapsed().as_secs_f64(),
-            }
+            };
+            time / f64::from(passes)
         };
-        (0..PASSES).map(pass).fold(f64::INFINITY, f64::min)
+        let passes = (SERIES / series(1).max(TICK)).ceil() as u32;
+        (0..SERIES_COUNT).map(|_| series(passes)).fold(f64::INFINITY, f64::min)
     })
 }
 

@@ -71,6 +71,10 @@ impl Tracer<'_> {
                 None => return false,
             },
         };
+        if S::ADDRESSES {
+            programs.code.memo.paths.list(path, &programs.code.blocks);
+        }
+        let paths = &programs.code.memo.paths;
         let Some((path, landing)) = paths.get(path, &programs.code.blocks) else {
             return false;
         };
@@ -118,7 +122,7 @@ impl Tracer<'_> {
             let (stack, cache, entries) =
                 (walk.returns.used(), cache.used(), walk.predictor.used());
             let path = NewPath { entry, spans: &scratch.spans, landing, stack, cache, entries };
-            code.memo.remember(slot, path, &code.blocks, S::ADDRESSES);
+            code.memo.remember(slot, path, &code.blocks);
         }
         code.memo.keep_scratch(scratch);
     }
@@ -135,8 +139,9 @@ fn repeat_tables(
     loop {
         // A variant always uses tables, since the path before it does.
         let used = paths.tables(path)?;
-        let TableUse { stack, cache: cached, entries, target } = used;
-        let agrees = cache.agrees(cached, target) && walk.predictor.agrees(entries);
+        let TableUse { stack, cache: cached, entries, particular, target } = used;
+        let agrees =
+            cache.agrees(cached, target) && (!particular || walk.predictor.agrees(entries));
         // The return stack is last, since it is changed at once.
         if agrees && stack.is_none_or(|stack| walk.returns.repeat(stack)) {
             walk.predictor.repeat(entries);
