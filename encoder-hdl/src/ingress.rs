@@ -182,7 +182,7 @@ fn held_back(m: &Module, config: &Config, raw: &Bundle, load: &Expr) -> Bundle {
     }))
 }
 
-const UNINFERABLE: [IType; 7] = [
+pub(crate) const UNINFERABLE: [IType; 7] = [
     IType::TrapReturn,
     IType::UninferableJump,
     IType::UninferableCall,
@@ -283,7 +283,7 @@ fn units(config: &Config, half_words: &Expr, width: u32) -> Expr {
     }
 }
 
-fn itype_is(itype: &Expr, itypes: &[IType]) -> Expr {
+pub(crate) fn itype_is(itype: &Expr, itypes: &[IType]) -> Expr {
     let known = itypes.iter().filter(|t| u32::from(t.raw()) < 1 << itype.width());
     let known: Vec<Expr> = known.map(|t| itype.is(t.raw().into())).collect();
     any(known.iter())

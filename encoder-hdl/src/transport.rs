@@ -55,6 +55,7 @@ pub use fifo::fifo;
 pub use frame_generator::{WORD_BYTES as FRAME_WORD_BYTES, frame_generator};
 pub use funnel::funnel;
 pub use memory_sink::{MemorySink, memory_sink};
+pub(crate) use packer::choose;
 pub use packer::{Packer, packer};
 pub use spill::spill;
 

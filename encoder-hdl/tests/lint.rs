@@ -1,9 +1,11 @@
 //! Linters report no warnings about the RTL of the named configurations, nor about the corners of
 //! the parameters. Random configurations are checked where they are simulated, in `sim/lockstep`.
 
+use hartrace_encoder_hdl::compressors::{self, Tmbp, Widths, tmbp};
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit, encoder};
 use hartrace_etrace::Params;
 use hartrace_hdl_tools::lint::Design;
+use hartrace_rtl::Component;
 use libtest_mimic::Arguments;
 use std::path::Path;
 
@@ -17,11 +19,56 @@ fn main() {
     let designs: Vec<Design> = corners().iter().map(design).collect();
     let name = format!("corners_{}", designs.len());
     trials.extend(hartrace_hdl_tools::lint::trials(folder, &name, &designs));
+    let designs: Vec<Design> = compressors().iter().map(Component::files).collect();
+    let name = format!("compressors_{}", designs.len());
+    trials.extend(hartrace_hdl_tools::lint::trials(folder, &name, &designs));
     libtest_mimic::run(&args, trials).exit();
 }
 
 fn design(config: &Config) -> Design {
     encoder(config).expect("a legal configuration").files()
+}
+
+/// The named compressors, and some with parameters at their limits.
+fn compressors() -> Vec<Component> {
+    let widths = |size, step| Widths { size, step };
+    let smallest = Tmbp {
+        xlen: 32,
+        entries: 2,
+        bhr_bits: 1,
+        ras: 0,
+        pc_shift: 0,
+        whole_targets: false,
+        branches: widths(32, 32),
+        targets: widths(31, 32),
+        instructions: widths(1, 32),
+        counter_bits: 8,
+        ..Tmbp::TINY
+    };
+    let largest = Tmbp {
+        entries: 1 << 16,
+        bhr_bits: 16,
+        ras: 256,
+        ibtb: 1 << 15,
+        ways: 8,
+        pc_shift: 12,
+        path_targets: true,
+        branches: widths(1, 1),
+        targets: widths(1, 1),
+        instructions: widths(1, 1),
+        ..Tmbp::BASE
+    };
+    let others = [
+        smallest,
+        Tmbp { ibtb: 2, ways: 1, ..smallest },
+        Tmbp { ras: 2, ..smallest },
+        largest,
+        Tmbp { xlen: 32, ras: 0, ..largest },
+        Tmbp::TINY,
+        Tmbp::SMALL,
+    ];
+    let named = compressors::NAMES.iter().map(|name| compressors::named(name).expect("a name"));
+    named.chain(others.iter().map(|config| tmbp(config).expect("legal parameters"))).collect()
 }
 
 /// All parameters at their minimum and at their maximum, and each feature removed or added on its

@@ -137,7 +137,7 @@ fn pieces(m: &Module, data: &Expr, last_byte: &Expr, word_bytes: u32, take: &Exp
 
 /// The part with that number. A number past the end chooses some part, which needs less logic than
 /// a zero.
-fn choose(parts: &[Expr], number: &Expr) -> Expr {
+pub(crate) fn choose(parts: &[Expr], number: &Expr) -> Expr {
     match parts {
         [one] => one.clone(),
         _ => {
