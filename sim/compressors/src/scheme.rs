@@ -238,10 +238,18 @@ impl Scheme {
         }
     }
 
-    #[cfg(test)]
-    pub(crate) fn sdc(&self) -> Option<Sdc> {
+    /// The parameters of SDC-LSP, if it is that.
+    pub fn sdc(&self) -> Option<Sdc> {
         match self.kind {
             Kind::Sdc(config) => Some(config),
+            _ => None,
+        }
+    }
+
+    /// The parameters of TMBP, if it is that.
+    pub fn tmbp(&self) -> Option<Tmbp> {
+        match self.kind {
+            Kind::Tmbp(config) => Some(config),
             _ => None,
         }
     }

@@ -6,6 +6,7 @@
 //! Verilator, or without that folder, the tests are shown as ignored.
 
 mod bundled;
+mod compressors;
 mod crafted;
 mod gaps;
 mod holes;
@@ -60,6 +61,7 @@ fn main() {
     trials.extend(gaps::trials(missing));
     trials.extend(overload::trials(missing));
     trials.extend(mutants::trials(missing));
+    trials.extend(compressors::trials(missing));
     let conclusion = libtest_mimic::run(&args, trials);
     table.print();
     conclusion.exit();

@@ -109,7 +109,8 @@ fn check(name: &str) -> Result<(), Failed> {
     let count = crate::number("HARTRACE_MUTANTS", 2) as usize;
     let mutants = mutate(&mut files, count, crate::number("HARTRACE_SEED", 1));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants").join(name);
-    let mut bench = Bench::of(&config, design(&folder, &mut files)?, &Options::default())?;
+    let mut bench =
+        Bench::of(&config, design("te_core", &folder, &mut files)?, &Options::default())?;
     let stimuli = stimuli(&config)?;
     if let Some(why) = difference(&mut bench, 0, &stimuli)? {
         return Err(format!("without a mistake: {why}").into());
@@ -133,12 +134,17 @@ fn check(name: &str) -> Result<(), Failed> {
 }
 
 /// The RTL with an input that selects the mistake.
-fn design(folder: &Path, files: &mut [(String, String)]) -> Result<Design, Failed> {
-    let top = files.iter_mut().find(|(name, _)| name == "te_core.sv").ok_or("no te_core")?;
-    let header = "module te_core (\n";
-    top.1 = top.1.replacen(header, &format!("{header}    input  logic [15:0] mutant_i,\n"), 1);
+pub(crate) fn design(
+    top: &str,
+    folder: &Path,
+    files: &mut [(String, String)],
+) -> Result<Design, Failed> {
+    let file = format!("{top}.sv");
+    let (_, text) = files.iter_mut().find(|(name, _)| *name == file).ok_or("no such module")?;
+    let header = format!("module {top} (\n");
+    *text = text.replacen(&header, &format!("{header}    input  logic [15:0] mutant_i,\n"), 1);
     let body = ");\n  always_comb hartrace_mutant::chosen = mutant_i;\n";
-    top.1 = top.1.replacen(");\n", body, 1);
+    *text = text.replacen(");\n", body, 1);
     fs::create_dir_all(folder)?;
     let mut paths = vec![folder.join("hartrace_mutant.sv")];
     fs::write(&paths[0], PACKAGE)?;
@@ -147,7 +153,7 @@ fn design(folder: &Path, files: &mut [(String, String)]) -> Result<Design, Faile
         fs::write(&path, text)?;
         paths.push(path);
     }
-    let design = Design::files("te_core", paths).clock("clk_i").reset("rst_ni", false);
+    let design = Design::files(top, paths).clock("clk_i").reset("rst_ni", false);
     // The comparison has to detect it, not an assertion or a warning.
     Ok(design.argument("--noassert").argument("-Wno-fatal"))
 }
