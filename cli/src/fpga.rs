@@ -3,7 +3,6 @@
 use crate::args::{CompareArgs, DecoderArg, ReportArgs};
 use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
-use hartrace_encoder_hdl::Config;
 use hartrace_fpga::{Design, DesignError, Measured, Options, Report, Tools};
 use std::cell::Cell;
 use std::io::{self, Write as _};
@@ -70,26 +69,25 @@ fn decoders(args: &ReportArgs, protocol: DecoderArg) -> Result<Vec<Design>, Fail
     args.unroll.0.iter().map(design).collect()
 }
 
-/// The configurations to measure, by name.
+/// The encoders and compressors to measure, by name.
 fn designs(args: &ReportArgs) -> Result<Vec<Design>, Failure> {
-    let configs: Vec<(String, Config)> = match args.config.as_slice() {
-        [] => Config::all_named().into_iter().collect(),
-        names => {
-            let read = |name: &String| Ok((name.clone(), hdl::named(name, None)?.encoder));
-            names.iter().map(read).collect::<Result<_, Failure>>()?
+    let names = if args.config.is_empty() { Design::names() } else { args.config.clone() };
+    let design = |name: &String| match Design::of_compressor(name) {
+        Some(design) => Ok(design),
+        None => encoder(name, &args.top),
+    };
+    names.iter().map(design).collect()
+}
+
+fn encoder(name: &str, top: &str) -> Result<Design, Failure> {
+    let config = hdl::named(name, None)?.encoder;
+    Design::of_encoder(name, &config, top).map_err(|error| match error {
+        DesignError::Config(error) => Failure::usage(error).at(name),
+        DesignError::Module { name, module, modules } => {
+            Failure::usage(format_args!("{name} has no module `{module}`")).hint(modules.join(", "))
         }
-    };
-    let design = |(name, config): &(String, Config)| {
-        Design::of_encoder(name, config, &args.top).map_err(|error| match error {
-            DesignError::Config(error) => Failure::usage(error).at(name),
-            DesignError::Module { name, module, modules } => {
-                Failure::usage(format_args!("{name} has no module `{module}`"))
-                    .hint(modules.join(", "))
-            }
-            error => Failure::input(error),
-        })
-    };
-    configs.iter().map(design).collect()
+        error => Failure::input(error),
+    })
 }
 
 /// Runs `fpga compare`.

@@ -2,7 +2,7 @@
 
 use crate::{Design, FpgaError, Source};
 use hartrace_decoder_hdl::{Decoder, DecoderError};
-use hartrace_encoder_hdl::{Config, ConfigError, sources};
+use hartrace_encoder_hdl::{Config, ConfigError, compressors, sources};
 use thiserror::Error;
 
 /// There is no such design.
@@ -28,6 +28,20 @@ pub enum DesignError {
 }
 
 impl Design {
+    /// Names of all encoders and compressors.
+    #[must_use]
+    pub fn names() -> Vec<String> {
+        let compressors = compressors::NAMES.iter().map(|&name| name.to_owned());
+        Config::all_named().into_keys().chain(compressors).collect()
+    }
+
+    /// A compressor of program traces, if there is one of this name.
+    #[must_use]
+    pub fn of_compressor(name: &str) -> Option<Self> {
+        let source = Source::from(&compressors::named(name)?);
+        Some(Self { name: name.to_owned(), source, unrolled: None })
+    }
+
     /// A module of a trace encoder, with everything inside it.
     ///
     /// # Errors

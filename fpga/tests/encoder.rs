@@ -1,12 +1,12 @@
-//! The tracked reports on the encoder belong to the RTL that is generated now, and contain what is
-//! measured.
+//! The tracked reports on the encoder and on compressors belong to the RTL that is generated now, and
+//! contain what is measured.
 //!
 //! Measuring everything takes minutes. Therefore every report is compared with the checksum of the
 //! RTL, which needs no tools, and only the smallest configuration is measured again.
 //! `HARTRACE_BLESS=1` measures outdated reports again, and rewrites them and `docs/area.md`.
 
-use hartrace_encoder_hdl::{Config, encoder};
-use hartrace_fpga::{Options, Report, Source, Tools, compare, summary};
+use hartrace_encoder_hdl::Config;
+use hartrace_fpga::{Design, Options, Report, Source, Tools, compare, summary};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,6 +16,9 @@ use std::{env, fs};
 
 const RENEW: &str = "`HARTRACE_BLESS=1 ./test.sh fpga` measures it again; the difference belongs to \
                      the commit that caused it";
+
+/// The document that compares compressors.
+const COMPRESSION: &str = "docs/compression.md";
 
 fn main() -> ExitCode {
     // Whoever names the tools wants them to be used.
@@ -36,18 +39,22 @@ fn in_repository(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)
 }
 
-fn file(name: &str) -> String {
-    format!("fpga/reports/te_core.{name}.json")
+fn file(design: &Design) -> String {
+    format!("fpga/reports/{}.{}.json", design.source.top(), design.name)
 }
 
-/// Every named configuration.
-fn sources() -> Result<Vec<(String, Source)>, Failed> {
-    let named = Config::all_named().into_iter();
-    named.map(|(name, config)| Ok((name, Source::from(&encoder(&config)?)))).collect()
+/// Every named configuration, and every compressor.
+fn designs() -> Result<Vec<Design>, Failed> {
+    let design = |name: &String| match (Design::of_compressor(name), Config::named(name)) {
+        (Some(design), _) => Ok(design),
+        (None, Some(config)) => Ok(Design::of_encoder(name, &config, "te_core")?),
+        (None, None) => Err(format!("there is no {name}").into()),
+    };
+    Design::names().iter().map(design).collect()
 }
 
-fn tracked(name: &str) -> Result<Report, Failed> {
-    let file = file(name);
+fn tracked(design: &Design) -> Result<Report, Failed> {
+    let file = file(design);
     let text = fs::read_to_string(in_repository(&file))
         .map_err(|error| format!("{file}: {error}; {RENEW}"))?;
     Ok(Report::from_json(&text).map_err(|error| format!("{file}: {error}; {RENEW}"))?)
@@ -56,21 +63,20 @@ fn tracked(name: &str) -> Result<Report, Failed> {
 fn reports_are_of_this_rtl() -> Result<(), Failed> {
     let mut expected = BTreeSet::from(["branch_map.json".to_owned()]);
     let mut tools = Vec::new();
-    for (name, source) in sources()? {
-        let report = tracked(&name)?;
-        let (is, was) = (source.checksum(), &report.source);
+    for design in designs()? {
+        let (report, file) = (tracked(&design)?, file(&design));
+        let (is, was) = (design.source.checksum(), &report.source);
         if is != *was {
-            let file = file(&name);
             return Err(format!("{file} is of RTL {was}, but it is {is} now; {RENEW}").into());
         }
-        if report.title() != format!("te_core of {name}") {
-            return Err(format!("{} is of {}", file(&name), report.title()).into());
+        if report.title() != format!("{} of {}", design.source.top(), design.name) {
+            return Err(format!("{file} is of {}", report.title()).into());
         }
         if report.area.is_none() || report.timing.is_none() {
-            return Err(format!("{} lacks area or timing; {RENEW}", file(&name)).into());
+            return Err(format!("{file} lacks area or timing; {RENEW}").into());
         }
         tools.push(report.tools);
-        expected.insert(format!("te_core.{name}.json"));
+        expected.insert(file.trim_start_matches("fpga/reports/").to_owned());
     }
     if tools.windows(2).any(|pair| pair[0] != pair[1]) {
         return Err(format!("reports of different tools: {tools:?}; {RENEW}").into());
@@ -88,24 +94,28 @@ fn reports_are_of_this_rtl() -> Result<(), Failed> {
 }
 
 fn the_document_has_these_reports() -> Result<(), Failed> {
-    let names = Config::all_named().into_keys();
-    let reports: Vec<Report> = names.map(|name| tracked(&name)).collect::<Result<_, _>>()?;
+    let reports: Vec<Report> = designs()?.iter().map(tracked).collect::<Result<_, _>>()?;
     if fs::read_to_string(in_repository("docs/area.md"))? != document(&reports) {
         return Err(format!("docs/area.md does not say what fpga/reports does; {RENEW}").into());
     }
-    Ok(())
+    let text = fs::read_to_string(in_repository(COMPRESSION))?;
+    match text == with_figures(&text, &reports)? {
+        true => Ok(()),
+        false => Err(format!("{COMPRESSION} does not say what fpga/reports does; {RENEW}").into()),
+    }
 }
 
 fn micro_is_as_reported() -> Result<(), Failed> {
     let micro = Config::named("micro").ok_or("there is no configuration micro")?;
-    let mut report = tracked("micro")?;
+    let micro = Design::of_encoder("micro", &micro, "te_core")?;
+    let mut report = tracked(&micro)?;
     let options = Options { area: true, seeds: None };
-    let measured = Report::of(&encoder(&micro)?, &options)?.named("micro");
+    let measured = Report::of_source(&micro.source, &options, &Tools::find()?)?.named("micro");
     report.timing = None;
     report.tools.nextpnr = None;
     if report != measured {
         let changes = compare(&report, &measured);
-        return Err(format!("{} is out of date; {RENEW}\n{changes}", file("micro")).into());
+        return Err(format!("{} is out of date; {RENEW}\n{changes}", file(&micro)).into());
     }
     Ok(())
 }
@@ -113,29 +123,34 @@ fn micro_is_as_reported() -> Result<(), Failed> {
 fn reports_are_renewed() -> Result<(), Failed> {
     let tools = Tools::find()?;
     let mut reports = Vec::new();
-    for (name, source) in sources()? {
+    let mut files = BTreeSet::new();
+    for design in designs()? {
+        let Design { name, source, .. } = &design;
+        let file = in_repository(&file(&design));
+        files.insert(file.clone());
         let watch = |step: &str| eprintln!("{name}: {step}");
-        match tracked(&name) {
-            Ok(report) if is_current(&report, &source) => {
+        match tracked(&design) {
+            Ok(report) if is_current(&report, source) => {
                 reports.push(report);
                 continue;
             }
             _ => {}
         }
-        let report = Report::watched(&source, &Options::default(), &tools, &watch)?.named(&name);
-        if let Ok(old) = tracked(&name) {
+        let report = Report::watched(source, &Options::default(), &tools, &watch)?.named(name);
+        if let Ok(old) = tracked(&design) {
             eprintln!("{}", compare(&old, &report));
         }
-        fs::write(in_repository(&file(&name)), report.to_json())?;
+        fs::write(file, report.to_json())?;
         reports.push(report);
     }
     fs::write(in_repository("docs/area.md"), document(&reports))?;
+    let text = fs::read_to_string(in_repository(COMPRESSION))?;
+    fs::write(in_repository(COMPRESSION), with_figures(&text, &reports)?)?;
     // Configurations that no longer exist.
     for entry in fs::read_dir(in_repository("fpga/reports"))? {
         let path = entry?.path();
-        let is = |report: &Report| path.ends_with(file(report.config.as_deref().unwrap_or("")));
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with("te_core.") && !reports.iter().any(is) {
+        if name.starts_with("te_") && !files.contains(&path) {
             fs::remove_file(&path)?;
         }
     }
@@ -147,6 +162,36 @@ fn is_current(report: &Report, source: &Source) -> bool {
     report.source == source.checksum() && report.area.is_some() && report.timing.is_some()
 }
 
+/// A document with the figures of compressors in its table: the last four columns of their rows.
+fn with_figures(text: &str, reports: &[Report]) -> Result<String, Failed> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for report in reports {
+        let (Some(name), Some(area), Some(timing)) = (&report.config, &report.area, &report.timing)
+        else {
+            continue;
+        };
+        if Design::of_compressor(name).is_none() {
+            continue;
+        }
+        let start = format!("| {name} | ");
+        let estimates =
+            |line: &&mut String| line.starts_with(&start) && line.matches('|').count() == 8;
+        let row = lines.iter_mut().find(estimates);
+        let row = row.ok_or_else(|| format!("{COMPRESSION} has no row for {name}"))?;
+        let estimates: Vec<&str> = row.split('|').skip(1).take(3).map(str::trim).collect();
+        let cells = &area.flat;
+        *row = format!(
+            "| {} | {} | {} | {} | {:.2} |",
+            estimates.join(" | "),
+            cells.lut,
+            cells.lut_ram,
+            cells.ff,
+            timing.median_mhz
+        );
+    }
+    Ok(lines.join("\n") + "\n")
+}
+
 /// The reports for people.
 fn document(reports: &[Report]) -> String {
     let mut text = format!(
@@ -155,10 +200,10 @@ fn document(reports: &[Report]) -> String {
 
 # Area and clock rate of the encoder
 
-`te_core` of every named configuration (`encoder-hdl/configs.toml`), without registers and transport. Area is on
-AMD UltraScale+, flattened; clock rates are on Lattice ECP5 of speed grade 8, placed and routed, and say nothing of
-other devices. What each figure is worth is in [design/fpga.md](design/fpga.md). `hartrace fpga report` measures any
-configuration.
+`te_core` of every named configuration (`encoder-hdl/configs.toml`), without registers and transport, and the
+[compressors](compression.md#measured-in-hardware) that exist in hardware. Area is on AMD UltraScale+, flattened; clock
+rates are on Lattice ECP5 of speed grade 8, placed and routed, and say nothing of other devices. What each figure is
+worth is in [design/fpga.md](design/fpga.md). `hartrace fpga report` measures any configuration.
 
 {}",
         summary(reports)
