@@ -1,5 +1,6 @@
 //! BASE and NEXS: stream descriptors sent unchanged, or with addresses as differences.
 
+use crate::cost::{Cost, PartKind};
 use crate::stream::{End, Stream, StreamCoder};
 use crate::{BitSource, Bits, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
@@ -10,10 +11,9 @@ use serde::{Deserialize, Serialize};
 pub struct Base {}
 
 impl Base {
-    /// Bits of the register that holds the current stream: its address without the lowest bit, and its
-    /// length.
-    pub fn storage_bits(&self, xlen: u32) -> u64 {
-        detector_bits(xlen, 1)
+    /// The register that holds the current stream: its address without the lowest bit, and its length.
+    pub(crate) fn cost(&self, xlen: u32) -> Cost {
+        Cost::new(xlen).memory(PartKind::Input, detector_bits(xlen, 1))
     }
 
     pub(crate) fn coder(self, xlen: u32) -> BaseCoder {
@@ -56,9 +56,9 @@ impl StreamCoder for BaseCoder {
 pub struct Nexs {}
 
 impl Nexs {
-    /// Bits of the current stream and of the address of the previous one.
-    pub fn storage_bits(&self, xlen: u32) -> u64 {
-        detector_bits(xlen, 1) + u64::from(xlen)
+    /// The current stream, and the address of the previous one.
+    pub(crate) fn cost(&self, xlen: u32) -> Cost {
+        Base {}.cost(xlen).memory(PartKind::Registers, u64::from(xlen))
     }
 
     pub(crate) fn coder(self, xlen: u32) -> NexsCoder {

@@ -34,6 +34,8 @@ pub struct Compressed {
     pub bits: Bits,
     /// Bits that the scheme emitted: records or payloads, without framing.
     pub payload_bits: u64,
+    /// The same to the bit, where a scheme emits whole bytes; without the lengths that a reader would need then.
+    pub exact_bits: u64,
     /// Bits of the same in packets of the standard encapsulation, as a trace port would send them.
     pub framed_bits: u64,
     /// Instructions that retired.
@@ -48,7 +50,7 @@ impl Compressed {
     pub(crate) fn bare(bits: Bits, instructions: u64) -> Self {
         let (payload_bits, bytes) = (bits.len(), bits.len().div_ceil(8));
         let framed_bits = 8 * (bytes + bytes.div_ceil(PACKET));
-        Self { bits, payload_bits, framed_bits, instructions }
+        Self { bits, payload_bits, exact_bits: payload_bits, framed_bits, instructions }
     }
 }
 

@@ -13,6 +13,7 @@ pub use filter::Filter;
 pub use first_access::FirstAccess;
 
 use crate::base::{get_groups, put_groups};
+use crate::cost::{Cost, PartKind};
 use crate::{BitSource, Bits, CompressError, DecodeError};
 use hartrace_isa::Xlen;
 use hartrace_iss::{Access, AccessKind, Register, Step};
@@ -167,14 +168,15 @@ impl DataScheme {
         }
     }
 
-    /// Returns the bits of memory in the trace module.
-    pub fn storage_bits(&self, xlen: u32) -> u64 {
+    /// Returns what the scheme costs in hardware, part by part. The flags of a data cache are counted, the cache is not.
+    pub fn cost(&self, xlen: u32) -> Cost {
+        let cost = Cost::new(xlen);
         match self {
-            Self::Nexus => xlen.into(),
+            Self::Nexus => cost.memory(PartKind::Registers, xlen.into()),
             // A bit for every register except x0.
-            Self::Filter(_) => 31,
-            Self::Adac(adac) => adac.storage_bits(xlen),
-            Self::FirstAccess(cache) => cache.storage_bits(xlen),
+            Self::Filter(_) => cost.memory(PartKind::Valid, 31),
+            Self::Adac(adac) => adac.parts(xlen, cost),
+            Self::FirstAccess(cache) => cache.parts(xlen, cost),
         }
     }
 

@@ -1,5 +1,6 @@
 //! E-Trace: this project's encoder and decoder behind the traits of the other schemes.
 
+use crate::cost::{Cost, PartKind};
 use crate::events::Events;
 use crate::{Bits, Code, CompressError, Compressed, Compressor, DecodeError, Decompressor, Fault};
 use hartrace_decoder::{Config, Event, Image, Path, Run, Sink, StreamPos, Tracer};
@@ -32,13 +33,25 @@ pub struct Etrace {
     pub cache_size_p: u8,
     /// The return stack has 2 to the power of this many entries.
     pub return_stack_size_p: u8,
+    /// Calls after an implicit return that are remembered until the next branch; more of them are reported.
+    pub return_marks: usize,
 }
 
 impl Default for Etrace {
     fn default() -> Self {
         let [full, ie, sij, ir, bp, jtc] = [false; 6];
-        let (bpred_size_p, cache_size_p, return_stack_size_p) = (7, 7, 4);
-        Self { full, ie, sij, ir, bp, jtc, bpred_size_p, cache_size_p, return_stack_size_p }
+        Self {
+            full,
+            ie,
+            sij,
+            ir,
+            bp,
+            jtc,
+            bpred_size_p: 7,
+            cache_size_p: 7,
+            return_stack_size_p: 4,
+            return_marks: EncoderConfig::default().return_marks,
+        }
     }
 }
 
@@ -65,16 +78,32 @@ impl Etrace {
         }
     }
 
-    /// Returns the bits of the last address, the branch map, and the tables of the modes that are
-    /// on.
-    pub fn storage_bits(&self, xlen: u32) -> u64 {
+    /// The step that is not described yet (address, type, size, privilege), cause and value of its trap, and the branch map; the last
+    /// address that was sent; the counter of synchronisation; and the tables of the modes that are on, with the calls that implicit
+    /// returns remember. Of a target, the cache keeps the bits that its index does not determine.
+    pub(crate) fn cost(&self, xlen: u32) -> Cost {
         let address = u64::from(xlen) - 1;
         let table = |on: bool, size: u8, entry: u64| if on { entry << size } else { 0 };
-        // The reference address for differences, 31 outcomes and their number.
-        (address + 31 + 5)
-            + table(self.ir, self.return_stack_size_p, address)
-            + table(self.bp, self.bpred_size_p, 2)
-            + table(self.jtc, self.cache_size_p, address)
+        let target = address.saturating_sub(self.cache_size_p.into());
+        let depth = 2 * u64::from(self.return_stack_size_p) + 1;
+        let marks = self.return_marks as u64 * (address + u64::from(self.return_stack_size_p) + 2);
+        Cost::new(xlen)
+            .memory(PartKind::Input, (address + 4 + 1 + 2) + (6 + u64::from(xlen)) + (31 + 5))
+            .memory(PartKind::Registers, address)
+            .memory(PartKind::Registers, if self.ir { marks } else { 0 })
+            .memory(PartKind::Tables, table(self.ir, self.return_stack_size_p, address))
+            .memory(PartKind::Tables, table(self.bp, self.bpred_size_p, 2))
+            .memory(PartKind::Tables, table(self.jtc, self.cache_size_p, target))
+            .memory(PartKind::Valid, table(self.jtc, self.cache_size_p, 1))
+            .memory(PartKind::Order, if self.ir { depth } else { 0 })
+            .memory(PartKind::Counters, 16 + if self.bp { 32 } else { 0 })
+    }
+
+    pub(crate) fn check(&self) -> Result<(), CompressError> {
+        match (1..=64).contains(&self.return_marks) {
+            true => Ok(()),
+            false => Err(CompressError::Config("E-Trace: return_marks is 1 to 64".into())),
+        }
     }
 
     fn params(&self, xlen: u32) -> Params {
@@ -121,9 +150,9 @@ impl Etrace {
             unit: Unit::Hartrace,
             options: self.options(),
             itype_width: ITypeWidth::Four,
-            // If all instructions have 4 bytes, synchronisations are at least this far apart.
-            resync: sync_every
-                .map_or(Resync::Off, |every| Resync::HalfWords(every.get().saturating_mul(2))),
+            return_marks: self.return_marks,
+            // Each instruction is a cycle: see `retire`.
+            resync: sync_every.map_or(Resync::Off, |every| Resync::Cycles(every.get())),
             ..EncoderConfig::default()
         };
         let encoder = Encoder::new(config).map_err(|e| CompressError::Config(e.to_string()))?;
@@ -155,7 +184,10 @@ fn framing() -> Result<Framing, Fault> {
 #[derive(Debug, Default)]
 struct Frames {
     bytes: Vec<u8>,
+    /// Bytes of payloads.
     payload: u64,
+    /// Bits of payloads, without those that a reader would fill in again.
+    exact: u64,
     failed: Option<String>,
 }
 
@@ -171,7 +203,18 @@ impl Frames {
             Err(error) => self.failed = Some(error),
         }
         self.payload += encoded.bytes.len() as u64;
+        self.exact += exact_bits(encoded.bytes);
     }
+}
+
+/// Bits of a payload up to the last that differs from its sign, and the sign itself.
+fn exact_bits(bytes: &[u8]) -> u64 {
+    let mut bits = 8 * bytes.len() as u64;
+    let bit = |at: u64| bytes[(at / 8) as usize] >> (at % 8) & 1;
+    while bits > 1 && bit(bits - 1) == bit(bits - 2) {
+        bits -= 1;
+    }
+    bits
 }
 
 #[derive(Debug)]
@@ -184,9 +227,13 @@ pub(crate) struct EtraceCompressor<'a> {
 
 impl Compressor for EtraceCompressor<'_> {
     fn retire(&mut self, row: &Retired) -> Result<(), CompressError> {
+        let before = self.events.count();
         self.events.push(row, &mut |_| Ok(()))?;
+        // Other schemes count instructions up to the next synchronisation, and so does this one: in place of cycles.
+        let instructions = self.events.count().saturating_sub(before);
+        let row = Retired { cycles: instructions.try_into().unwrap_or(u32::MAX), ..*row };
         let Self { encoder, frames, .. } = self;
-        encoder.retire(row, &mut |encoded| frames.push(&encoded));
+        encoder.retire(&row, &mut |encoded| frames.push(&encoded));
         Ok(())
     }
 
@@ -199,6 +246,7 @@ impl Compressor for EtraceCompressor<'_> {
         let bits = Bits::of_bytes(std::mem::take(&mut frames.bytes));
         Ok(Compressed {
             payload_bits: 8 * frames.payload,
+            exact_bits: frames.exact,
             framed_bits: bits.len(),
             bits,
             instructions: events.count(),
@@ -294,6 +342,66 @@ impl Sink for Pass<'_> {
         {
             let fault = Fault::Packed(fault.to_string());
             self.failed = Some(DecodeError { bit: 8 * at.byte, fault });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hartrace_isa::{Isa, Xlen};
+
+    /// Synchronisations are as far apart in instructions of 2 bytes as in those of 4.
+    #[test]
+    fn instructions_are_counted_between_synchronisations() {
+        let packets = |nop: &[u8], size: u32| {
+            let mut image = Image::new(Isa::new(Xlen::Rv64));
+            image.add(0x1000, &nop.repeat(100));
+            let code = Code::new(&image);
+            let every = NonZeroU64::new(10);
+            let mut compressor = Etrace::default().compressor(&code, every).unwrap();
+            for number in 0..100 {
+                let plain = Retired::plain(0x1000 + 2 * u64::from(size * number));
+                let row = Retired { iretire: size, ilastsize: size as u8 - 1, ..plain };
+                compressor.retire(&row).unwrap();
+            }
+            let compressed = Box::new(compressor).finish().unwrap();
+            let (mut rest, mut packets) = (compressed.bits.bytes(), 0);
+            while !rest.is_empty() {
+                rest = &rest[framing().unwrap().parse(rest).unwrap().used..];
+                packets += 1;
+            }
+            packets
+        };
+        let [narrow, wide] =
+            [packets(&[0x01, 0x00], 1), packets(&0x0000_0013_u32.to_le_bytes(), 2)];
+        assert_eq!(narrow, wide);
+        assert!(wide >= 10, "{wide}");
+    }
+
+    /// Of implicit returns, those of four calls in a row need as many marks.
+    #[test]
+    fn marks_are_charged() {
+        let bits = |return_marks| {
+            let config = Etrace { ir: true, return_marks, ..Etrace::default() };
+            config.cost(64).bits_of(PartKind::Registers)
+        };
+        assert_eq!(bits(4) - bits(2), 2 * (63 + 6));
+        assert_eq!(Etrace::default().cost(64).bits_of(PartKind::Registers), 63);
+    }
+
+    #[test]
+    fn payloads_to_the_bit() {
+        for (bytes, bits) in [
+            (&[0b0000_0001][..], 2),
+            (&[0b1111_1110], 2),
+            (&[0], 1),
+            (&[0b1010_1010], 8),
+            (&[0xff, 0b0000_0011], 11),
+            (&[0x80, 0xff], 8),
+            (&[], 0),
+        ] {
+            assert_eq!(exact_bits(bytes), bits, "{bytes:?}");
         }
     }
 }

@@ -3,6 +3,7 @@
 //! The source reports the results of others without a layout; this is a reconstruction.
 
 use crate::base::detector_bits;
+use crate::cost::{Cost, PartKind, index_bits};
 use crate::stream::{End, Stream, StreamCoder, Symbol};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
@@ -29,15 +30,16 @@ impl Default for Hwlz {
 }
 
 impl Hwlz {
-    /// Returns the bits of the current stream, the window and the symbols ahead of it.
-    pub fn storage_bits(&self, xlen: u32) -> u64 {
-        detector_bits(xlen, 1) + u64::from(SYMBOL) * (u64::from(self.entries) + LONGEST)
-    }
-
-    /// Returns the gates of a latch, a comparator and a tri-state driver for every bit of the window.
-    pub fn gates(&self, xlen: u32) -> f64 {
-        let window = f64::from(SYMBOL * self.entries);
-        5.5 * window + 1.5 * (self.storage_bits(xlen) as f64 - window)
+    /// The current stream and two that wait, since there is one symbol in a cycle; the window, whose symbols are all compared,
+    /// and how full it is; and the symbols ahead of it.
+    pub(crate) fn cost(&self, xlen: u32) -> Cost {
+        let (stream, symbol) = (detector_bits(xlen, 1), u64::from(SYMBOL));
+        Cost::new(xlen)
+            .memory(PartKind::Input, stream)
+            .memory(PartKind::Queue, 2 * stream + symbol * LONGEST)
+            .listed(PartKind::Tables, symbol * u64::from(self.entries))
+            .memory(PartKind::Valid, u64::from(index_bits(u64::from(self.entries) + 1)))
+            .memory(PartKind::Counters, 4)
     }
 
     pub(crate) fn check(&self) -> Result<(), CompressError> {

@@ -40,6 +40,7 @@ mod bits;
 mod code;
 pub mod comparison;
 mod compressor;
+mod cost;
 mod data;
 mod dmtf;
 mod error;
@@ -48,6 +49,7 @@ mod events;
 mod hwlz;
 #[cfg(test)]
 mod identities;
+mod measured;
 mod packed;
 mod run_length;
 mod scheme;
@@ -64,6 +66,7 @@ pub use base::{Base, Nexs};
 pub use bits::{BitSource, Bits};
 pub use code::Code;
 pub use compressor::{Compressed, Compressor, Decompressor};
+pub use cost::{Cost, Part, PartKind};
 pub use data::{
     Adac, AdacSearch, AfterIncrease, DataCoder, DataScheme, DataStep, Filter, FirstAccess,
     Reference,
@@ -72,6 +75,7 @@ pub use dmtf::{Dmtf, DmtfVariant};
 pub use error::{CompressError, DecodeError, Fault};
 pub use etrace::Etrace;
 pub use hwlz::Hwlz;
+pub use measured::Measured;
 pub use packed::Packed;
 pub use run_length::{Grows, RunLength};
 pub use scheme::{Scheme, Setup, UnknownScheme};

@@ -1,5 +1,6 @@
 //! A counter of equal events whose width adapts to the length of the runs.
 
+use crate::cost::index_bits;
 use crate::{BitSource, Bits, DecodeError};
 use serde::{Deserialize, Serialize};
 
@@ -48,9 +49,9 @@ impl RunLength {
             && (1..FULL).contains(&m0)
     }
 
-    /// Bits of the counter and its monitor.
-    pub(crate) fn storage_bits(&self) -> u64 {
-        u64::from(self.wmax) + 4
+    /// Bits of the counter, its width, its monitor, and whether the run is long.
+    pub(crate) fn counter_bits(&self) -> u64 {
+        u64::from(self.wmax + index_bits(u64::from(self.wmax) + 1) + 4 + 1)
     }
 
     /// Creates a counter. `header` distinguishes a run from other records. The width decreases after

@@ -1,6 +1,8 @@
 //! All schemes, by name.
 
 use crate::compressor::Coding;
+use crate::cost::Cost;
+use crate::measured::Measured;
 use crate::settings;
 use crate::stream::{StreamCoder, Streams};
 use crate::{
@@ -23,7 +25,7 @@ use thiserror::Error;
 ///
 /// let scheme: Scheme = "eDMTF(192,4)".parse()?;
 /// assert_eq!(scheme.to_string(), "eDMTF(192,4)");
-/// assert_eq!(scheme.gates(32), Some(24_640.0));
+/// assert_eq!(scheme.cost(32).map(|cost| cost.bits()), Some(7_373));
 /// # Ok::<(), hartrace_compressors::UnknownScheme>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,31 +167,24 @@ impl Scheme {
         }
     }
 
-    /// Returns the bits of memory in the trace module; `None` for software.
-    pub fn storage_bits(&self, xlen: u32) -> Option<u64> {
+    /// Returns what the scheme costs in hardware, part by part; `None` for software.
+    pub fn cost(&self, xlen: u32) -> Option<Cost> {
         Some(match self.kind {
-            Kind::Base(config) => config.storage_bits(xlen),
-            Kind::Nexs(config) => config.storage_bits(xlen),
-            Kind::Hwlz(config) => config.storage_bits(xlen),
+            Kind::Base(config) => config.cost(xlen),
+            Kind::Nexs(config) => config.cost(xlen),
+            Kind::Hwlz(config) => config.cost(xlen),
             Kind::Packed(_) => return None,
-            Kind::Dmtf(config) => config.storage_bits(xlen),
-            Kind::Sdc(config) => config.storage_bits(xlen),
-            Kind::Tmbp(config) => config.storage_bits(xlen),
-            Kind::Tage(config) => config.storage_bits(xlen),
-            Kind::Etrace(config) => config.storage_bits(xlen),
+            Kind::Dmtf(config) => config.cost(xlen),
+            Kind::Sdc(config) => config.cost(xlen),
+            Kind::Tmbp(config) => config.cost(xlen),
+            Kind::Tage(config) => config.cost(xlen),
+            Kind::Etrace(config) => config.cost(xlen),
         })
     }
 
-    /// Returns the gates of that memory, with the constants of the source: 1.5 per bit unless it is searched.
-    pub fn gates(&self, xlen: u32) -> Option<f64> {
-        Some(match self.kind {
-            Kind::Hwlz(config) => config.gates(xlen),
-            Kind::Dmtf(config) => config.gates(xlen),
-            Kind::Sdc(config) => config.gates(xlen),
-            Kind::Tmbp(config) => config.gates(xlen),
-            Kind::Tage(config) => config.gates(xlen),
-            _ => 1.5 * self.storage_bits(xlen)? as f64,
-        })
+    /// Returns the area of our own hardware for the scheme, if it was measured.
+    pub fn measured(&self, xlen: u32) -> Option<Measured> {
+        Measured::of(&self.name, xlen)
     }
 
     /// Creates a compressor.
@@ -256,7 +251,8 @@ impl Scheme {
 
     fn check(self) -> Result<Self, UnknownScheme> {
         let checked = match self.kind {
-            Kind::Base(_) | Kind::Nexs(_) | Kind::Etrace(_) => Ok(()),
+            Kind::Base(_) | Kind::Nexs(_) => Ok(()),
+            Kind::Etrace(config) => config.check(),
             Kind::Hwlz(config) => config.check(),
             Kind::Packed(config) => config.check(),
             Kind::Dmtf(config) => config.check(),
@@ -402,6 +398,7 @@ mod tests {
             "rSDC-0",
             "bDMTF(1,4)",
             "TAGE[coder=zip]",
+            "E-Trace[return_marks=0]",
             "TAGE[history=4]",
             "TAGE[targets=2]",
         ] {

@@ -1,6 +1,7 @@
 //! SDC-LSP: a cache of streams, and for each stream its last successor.
 
 use crate::base::detector_bits;
+use crate::cost::{Cost, PartKind};
 use crate::dmtf::LOW;
 use crate::run_length::{Counter, RunLength};
 use crate::stream::{End, Stream, StreamCoder};
@@ -66,20 +67,26 @@ impl Sdc {
         }
     }
 
-    /// Returns the bits of the current stream and a queue of two, of the cache, the predictor with its
-    /// history, and an output buffer of 80 bits. As in the source, the cache does not keep the bits that
-    /// the set determines.
-    pub fn storage_bits(&self, xlen: u32) -> u64 {
+    /// The current stream and two that wait, since a miss takes two cycles; the cache, which as in the source does not keep the bits
+    /// that the set determines, and the predictor; the last index, upper bits, and the counter of runs.
+    pub(crate) fn cost(&self, xlen: u32) -> Cost {
+        let stream = detector_bits(xlen, self.align);
         let address = if self.variant == SdcVariant::R { LOW } else { xlen };
-        let tag = address.saturating_sub(self.align + self.sets().ilog2());
-        let cache = u64::from(self.entries - 1) * (u64::from(tag) + 8 + 2);
-        let predictor = u64::from(self.entries + 1) * u64::from(self.width());
-        cache + predictor + 3 * detector_bits(xlen, self.align) + 80
-    }
-
-    /// Returns 1.5 gates per bit.
-    pub fn gates(&self, xlen: u32) -> f64 {
-        1.5 * self.storage_bits(xlen) as f64
+        let tag = u64::from(address.saturating_sub(self.align + self.sets().ilog2()));
+        let [entries, width] = [self.entries, self.width()].map(u64::from);
+        let (upper, counter) = match self.variant {
+            SdcVariant::B => (0, 0),
+            _ => (u64::from(xlen - self.low()), self.run.counter_bits()),
+        };
+        Cost::new(xlen)
+            .memory(PartKind::Input, stream)
+            .memory(PartKind::Queue, 2 * stream)
+            .memory(PartKind::Tables, (entries - 1) * (tag + 8) + entries * width)
+            .memory(PartKind::Valid, entries - 1)
+            .memory(PartKind::Order, entries - 1)
+            .memory(PartKind::Registers, width)
+            .compared(PartKind::Registers, upper)
+            .memory(PartKind::Counters, counter)
     }
 
     pub(crate) fn check(&self) -> Result<(), CompressError> {
@@ -377,11 +384,22 @@ mod tests {
         assert_eq!(out, parse(&("0 0000000 00001001 ".to_owned() + &near)));
     }
 
-    /// 1.5 times the bits that the source counts, for addresses of 30 bits.
+    /// 1.5 times the bits that the source counts, for addresses of 30 bits: streams, tables, the last index, and a buffer of 80.
     #[test]
     fn gates_of_the_source() {
-        let gates =
-            |variant, entries| Sdc { variant, entries, align: 2, ..Sdc::default() }.gates(32);
+        let gates = |variant, entries| {
+            let config = Sdc { variant, entries, align: 2, ..Sdc::default() };
+            let cost = config.cost(32);
+            let parts = [
+                PartKind::Input,
+                PartKind::Queue,
+                PartKind::Tables,
+                PartKind::Valid,
+                PartKind::Order,
+            ];
+            let bits = parts.iter().map(|part| cost.bits_of(*part)).sum::<u64>();
+            1.5 * (bits + u64::from(config.width()) + 80) as f64
+        };
         for (entries, reduced, enhanced) in [
             (32, 1_701.0, 2_259.0),
             (64, 3_144.0, 4_278.0),

@@ -11,6 +11,7 @@ mod targets;
 mod tests;
 
 use crate::compressor::{Coder, Coding, segment};
+use crate::cost::{Cost, PartKind, index_bits};
 use crate::events::Event;
 use crate::{
     BitSource, Bits, Code, CompressError, Compressor, DecodeError, Decompressor, Fault, Setup,
@@ -81,28 +82,19 @@ impl Tage {
         self.history >> (self.tables - 1 - table)
     }
 
-    /// Returns the bits of the tables, of the registers for history, path, top of the stack and last handler, of the output
-    /// buffer, and of the coder: states, runs and records, or probabilities and interval.
-    pub fn storage_bits(&self, xlen: u32) -> u64 {
-        let [base, tables, entries, tag, history, targets, ras, records, xlen] = [
-            self.base,
-            self.tables,
-            self.entries,
-            self.tag,
-            self.history,
-            self.targets,
-            self.ras,
-            self.records,
-            xlen,
-        ]
-        .map(u64::from);
-        let bits = |number: u64| u64::from(number.max(1).next_power_of_two().ilog2());
+    /// The tables, whose entries are all valid from the start; the registers for history, path and last handler; and the coder:
+    /// states, runs and records, or probabilities and interval. Control folds histories and path with exclusive ors of 2.5 gates; a
+    /// range coder multiplies with 16 by 16 adders of 6 gates.
+    pub(crate) fn cost(&self, xlen: u32) -> Cost {
+        let [base, tables, entries, tag, targets, ras, records] =
+            [self.base, self.tables, self.entries, self.tag, self.targets, self.ras, self.records]
+                .map(u64::from);
+        let bits = |number: u64| u64::from(index_bits(number));
         let low = u64::from(LOW - 1);
         let place = bits(targets);
-        let branches = 2 * base + tables * entries * (tag + 3 + 1) + history;
+        let branches = 2 * base + tables * entries * (tag + 3 + 1);
         // Targets, a place for every second one by address, and with tag and trust by path.
         let jumps = targets * low + targets / 2 * place + targets * (place + u64::from(TAG) + 2);
-        let stack = ras * low + bits(ras);
         let coder = match self.coder {
             // State, number of right predictions, whether there is a run, and its record; for a record its bits, their number
             // and whether it is complete; instructions of the packet.
@@ -114,18 +106,14 @@ impl Tage {
             // A probability in each context; carry, lower end and range, a byte and the number of those after it; instructions.
             TageCoding::Range => 16 * range::CONTEXTS as u64 + 33 + 32 + 8 + 16 + 16,
         };
-        branches + jumps + u64::from(PATH) + stack + (xlen - 1) + coder + 128
-    }
-
-    /// Returns 1.5 gates per bit, 2.5 for each exclusive or that folds histories and path, and 760 for counters and control as for
-    /// TMBP; with a range coder 16 by 16 gates of 6 more for its multiplication.
-    pub fn gates(&self, xlen: u32) -> f64 {
-        let lengths: u32 = (0..self.tables).map(|table| 3 * self.length(table)).sum();
+        let folded: u32 = (0..self.tables).map(|table| 3 * self.length(table)).sum();
         let multiplier = if self.coder == TageCoding::Range { 16.0 * 16.0 * 6.0 } else { 0.0 };
-        1.5 * self.storage_bits(xlen) as f64
-            + 2.5 * f64::from(lengths + 3 * PATH)
-            + 760.0
-            + multiplier
+        Cost::new(xlen)
+            .memory(PartKind::Tables, branches + jumps + ras * low)
+            .memory(PartKind::Order, bits(ras))
+            .memory(PartKind::Registers, u64::from(self.history + PATH + xlen - 1))
+            .memory(PartKind::Counters, coder)
+            .logic(PartKind::Control, 2.5 * f64::from(folded + 3 * PATH) + multiplier)
     }
 
     pub(crate) fn check(&self) -> Result<(), CompressError> {

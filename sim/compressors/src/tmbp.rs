@@ -9,11 +9,16 @@ mod tests;
 pub use numbers::Widths;
 
 use crate::compressor::{Coder, segment};
+use crate::cost::{Cost, PartKind, index_bits, order_bits};
+use crate::dmtf::LOW;
 use crate::events::Event;
 use crate::{BitSource, Bits, Code, CompressError, DecodeError, Decompressor, Fault};
 use predictor::{Predicted, Predictor};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
+
+/// Bits of a counter of instructions or branches.
+const COUNTER: u64 = 32;
 
 /// Sizes of the predictor, and widths of the records.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,34 +88,25 @@ impl Tmbp {
         }
     }
 
-    /// Returns the bits of the tables (19 per target, with its upper bits kept separately and without its
-    /// lowest bit), of the registers for history, path, upper bits and last target, and of the output
-    /// buffer.
-    pub fn storage_bits(&self, xlen: u32) -> u64 {
-        self.storage(xlen, 1)
+    /// The tables, with 19 bits per target, whose upper bits are kept separately and whose lowest bit is zero; the top of the stack
+    /// and the order of the ways; the registers for history, path, upper bits, last target and last handler; and the
+    /// counters of instructions and branches.
+    pub(crate) fn cost(&self, xlen: u32) -> Cost {
+        self.cost_of(xlen, 1)
     }
 
-    fn storage(&self, xlen: u32, align: u32) -> u64 {
-        let [entries, bhr, ras, ibtb, xlen, target] =
-            [self.entries, self.history_bits(), self.ras, self.ibtb, xlen, 20 - align]
-                .map(u64::from);
-        let path = u64::from(self.path_bits());
+    fn cost_of(&self, xlen: u32, align: u32) -> Cost {
+        let [entries, ras, ibtb, target] =
+            [self.entries, self.ras, self.ibtb, LOW - align].map(u64::from);
         let handler = if self.trap_differences { xlen } else { 0 };
-        2 * entries
-            + ras * target
-            + ibtb * (8 + target)
-            + bhr
-            + path
-            + (xlen - 20)
-            + xlen
-            + handler
-            + 128
-    }
-
-    /// Returns 1.5 gates per bit, and 760 for counters and control: the excess of the smallest predictor
-    /// of the source.
-    pub fn gates(&self, xlen: u32) -> f64 {
-        1.5 * self.storage_bits(xlen) as f64 + 760.0
+        let registers = self.history_bits() + self.path_bits() + (xlen - LOW) + xlen + handler;
+        let order = ibtb / u64::from(self.ways) * order_bits(self.ways);
+        Cost::new(xlen)
+            .memory(PartKind::Tables, 2 * entries + ras * target + ibtb * (8 + target))
+            .memory(PartKind::Valid, ibtb)
+            .memory(PartKind::Order, u64::from(index_bits(ras)) + order)
+            .memory(PartKind::Registers, u64::from(registers))
+            .memory(PartKind::Counters, 2 * COUNTER)
     }
 
     pub(crate) fn check(&self) -> Result<(), CompressError> {

@@ -65,7 +65,7 @@ pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>,
                 DataScheme::Filter(_) => DataScheme::Filter(Filter { handlers: program.is_bare() }),
                 other => other,
             };
-            let storage_bits = scheme.storage_bits(xlen.bits());
+            let cost = scheme.cost(xlen.bits());
             let figures = DataFigures {
                 program: program.name().into(),
                 scheme: name,
@@ -74,8 +74,8 @@ pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>,
                 raw_bits: 0,
                 bits: 0,
                 bits_per_instruction: 0.0,
-                storage_bits,
-                gates: storage_bits * 3 / 2,
+                storage_bits: cost.bits(),
+                gates: cost.gates().round() as u64,
                 verified: false,
                 difference: None,
             };

@@ -2,7 +2,7 @@
 
 use super::ComparisonError;
 use super::workload::Workload;
-use crate::{Compressed, Scheme, Setup};
+use crate::{Compressed, Cost, Scheme, Setup};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
@@ -19,6 +19,8 @@ pub struct Figures {
     pub bits: u64,
     /// Payload bits per instruction.
     pub bits_per_instruction: f64,
+    /// The same to the bit, where a scheme emits whole bytes; without the lengths that a reader would need then.
+    pub exact_bits: u64,
     /// Payload bits in packets.
     pub framed_bits: u64,
     /// Bits of memory in the trace module, if the scheme is for hardware.
@@ -43,6 +45,11 @@ impl Figures {
     pub fn rate(&self) -> f64 {
         let bytes = self.bits.div_ceil(8) as f64;
         1.0 - bytes * 8.0 / (self.instructions.max(1) as f64 * 32.0)
+    }
+
+    /// Returns the bits per instruction, to the bit.
+    pub fn exact(&self) -> f64 {
+        per_instruction(self.exact_bits, self.instructions)
     }
 
     /// Returns the bits in packets per instruction.
@@ -77,17 +84,19 @@ pub(super) fn measure(
     workload.rows.iter().try_for_each(|row| compressor.retire(row)).map_err(failed)?;
     let compressed = compressor.finish().map_err(failed)?;
     let difference = difference(workload, scheme, &setup, &compressed);
-    let Compressed { payload_bits: bits, framed_bits, instructions, .. } = compressed;
+    let Compressed { payload_bits: bits, exact_bits, framed_bits, instructions, .. } = compressed;
     let xlen = workload.code.xlen().bits();
+    let cost = scheme.cost(xlen);
     Ok(Some(Figures {
         program: workload.name.clone(),
         scheme: scheme.to_string(),
         instructions,
         bits,
         bits_per_instruction: per_instruction(bits, instructions),
+        exact_bits,
         framed_bits,
-        storage_bits: scheme.storage_bits(xlen),
-        gates: scheme.gates(xlen).map(|gates| gates.round() as u64),
+        storage_bits: cost.as_ref().map(Cost::bits),
+        gates: cost.map(|cost| cost.gates().round() as u64),
         verified: difference.is_none(),
         difference,
         xlen,

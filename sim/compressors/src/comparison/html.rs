@@ -1,6 +1,6 @@
 //! A self-contained page with plots.
 
-use super::plots::{self, Bar};
+use super::plots::{self, Axis, Bar};
 use super::table::programs;
 use super::{Comparison, ComparisonError, Figures, Isas};
 use hartrace_report::html::head;
@@ -94,7 +94,8 @@ fn notes(
 
 fn compressors(page: &mut String, comparison: &Comparison) -> Result<(), ComparisonError> {
     let means: Vec<Figures> = comparison.means().collect();
-    section(page, "Bits per instruction and gates", &plots::pareto(&means)?)?;
+    section(page, "Bits per instruction and gates", &plots::pareto(&means, Axis::Gates)?)?;
+    section(page, "Bits per instruction and memory", &plots::pareto(&means, Axis::Storage)?)?;
     page.push_str(
         "<section><h2>Mean of all programs</h2>\n<div class=\"scroll\"><table><tr><th>scheme</th><th>bits/instruction</th>\
          <th>in frames</th><th>of 32 bits</th><th>storage, bits</th><th>gates</th><th>verified</th></tr>\n",

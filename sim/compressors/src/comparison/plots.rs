@@ -28,16 +28,44 @@ fn colour(scheme: &str) -> RGBColor {
     }
 }
 
-/// Bits per instruction against gates, both logarithmic, with the line of schemes that no other beats in
-/// both.
-pub(super) fn pareto(means: &[Figures]) -> Result<String, ComparisonError> {
-    let points: Vec<(f64, f64, &str)> = means
+/// What a scheme costs, on the horizontal axis.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Axis {
+    /// Bits of memory.
+    Storage,
+    /// Estimated gates.
+    Gates,
+}
+
+impl Axis {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Storage => "bits of memory in the trace module",
+            Self::Gates => "gates (estimate)",
+        }
+    }
+
+    fn of(self, figures: &Figures) -> Option<f64> {
+        let cost = match self {
+            Self::Storage => figures.storage_bits,
+            Self::Gates => figures.gates,
+        };
+        cost.map(|cost| cost as f64)
+    }
+}
+
+/// Cost, bits per instruction, and name.
+type Point<'a> = (f64, f64, &'a str);
+
+/// Bits per instruction against cost, both logarithmic, with the staircase of schemes that no other beats in
+/// both. Sizes of one scheme are connected. Software has no cost: the best of each kind is a line that bounds what is possible.
+pub(super) fn pareto(means: &[Figures], axis: Axis) -> Result<String, ComparisonError> {
+    let means: Vec<&Figures> = means.iter().filter(|mean| mean.bits > 0).collect();
+    let points: Vec<Point<'_>> = means
         .iter()
-        .filter(|mean| mean.bits > 0)
-        .filter_map(|mean| {
-            Some((mean.gates? as f64, mean.bits_per_instruction, mean.scheme.as_str()))
-        })
+        .filter_map(|mean| Some((axis.of(mean)?, mean.bits_per_instruction, &mean.scheme[..])))
         .collect();
+    let bounds = bounds(&means);
     let range = |values: &mut dyn Iterator<Item = f64>| {
         let (low, high) = values.fold((f64::MAX, 0.0_f64), |(l, h), v| (l.min(v), h.max(v)));
         low.min(high).max(f64::MIN_POSITIVE) * 0.7..high.max(f64::MIN_POSITIVE) * 1.6
@@ -46,28 +74,38 @@ pub(super) fn pareto(means: &[Figures]) -> Result<String, ComparisonError> {
     {
         let area = SVGBackend::with_string(&mut svg, (1080, 680)).into_drawing_area();
         area.fill(&WHITE).map_err(failed)?;
-        let gates = range(&mut points.iter().map(|point| point.0));
-        let bits = range(&mut points.iter().map(|point| point.1));
-        let (gate_ticks, bit_ticks) = (ticks(&gates), ticks(&bits));
+        let costs = range(&mut points.iter().map(|point| point.0));
+        let all = points.iter().map(|point| point.1).chain(bounds.iter().map(|bound| bound.0));
+        let bits = range(&mut { all });
+        let ends = (costs.clone(), bits.end);
+        let (cost_ticks, bit_ticks) = (ticks(&costs), ticks(&bits));
         let mut chart = ChartBuilder::on(&area)
             .margin(16)
             .x_label_area_size(44)
             .y_label_area_size(72)
             .build_cartesian_2d(
-                gates.log_scale().with_key_points(gate_ticks),
+                costs.log_scale().with_key_points(cost_ticks),
                 bits.log_scale().with_key_points(bit_ticks),
             )
             .map_err(failed)?;
         chart
             .configure_mesh()
-            .x_desc("gates (estimate)")
+            .x_desc(axis.name())
             .y_desc("bits per instruction, mean")
             .x_label_formatter(&tick_name)
             .y_label_formatter(&tick_name)
             .draw()
             .map_err(failed)?;
-        let front = front(&points);
-        chart.draw_series(LineSeries::new(front, BLACK.mix(0.4))).map_err(failed)?;
+        let steps = staircase(&front(&points), ends.0.end, ends.1);
+        chart.draw_series(LineSeries::new(steps, BLACK.mix(0.5))).map_err(failed)?;
+        for (bits, name) in &bounds {
+            let line = [(ends.0.start, *bits), (ends.0.end, *bits)];
+            let line = DashedLineSeries::new(line, 6, 4, colour(name).mix(0.7).into());
+            chart.draw_series(line).map_err(failed)?;
+        }
+        for (sizes, name) in sweeps(&points) {
+            chart.draw_series(LineSeries::new(sizes, colour(name).mix(0.5))).map_err(failed)?;
+        }
         let names: Vec<String> =
             points.iter().map(|(_, bits, scheme)| format!("{scheme} {bits:.3}")).collect();
         let inside = chart.plotting_area();
@@ -76,9 +114,7 @@ pub(super) fn pareto(means: &[Figures]) -> Result<String, ComparisonError> {
         let dots: Vec<((i32, i32), &str)> = points
             .iter()
             .zip(&names)
-            .map(|((gates, bits, _), name)| {
-                (inside.map_coordinate(&(*gates, *bits)), name.as_str())
-            })
+            .map(|((cost, bits, _), name)| (inside.map_coordinate(&(*cost, *bits)), name.as_str()))
             .collect();
         let boxes = labels::place(&dots, &region);
         // Lines are drawn below the names, so that no line crosses one.
@@ -86,6 +122,13 @@ pub(super) fn pareto(means: &[Figures]) -> Result<String, ComparisonError> {
             let ground =
                 Rectangle::new([(*left, *top), (*right, *bottom)], WHITE.mix(0.8).filled());
             area.draw(&ground).map_err(failed)?;
+        }
+        for (bits, name) in &bounds {
+            let at = inside.map_coordinate(&(ends.0.start, *bits));
+            let text = format!("{name} {bits:.3}, software");
+            let colour = colour(name);
+            let style = ("sans-serif", 12).into_text_style(&area).color(&colour);
+            area.draw(&Text::new(text, (at.0 + 4, at.1 - 14), style)).map_err(failed)?;
         }
         for ((dot, name), (label, point)) in dots.iter().zip(boxes.iter().zip(&points)) {
             if !label.is_beside(*dot) {
@@ -102,6 +145,53 @@ pub(super) fn pareto(means: &[Figures]) -> Result<String, ComparisonError> {
         area.present().map_err(failed)?;
     }
     Ok(svg)
+}
+
+/// A name without its numbers, which sizes of one scheme have in common.
+fn kind(scheme: &str) -> String {
+    scheme.chars().filter(|letter| !letter.is_ascii_digit()).collect()
+}
+
+/// The best of each kind of software.
+fn bounds<'a>(means: &[&'a Figures]) -> Vec<(f64, &'a str)> {
+    let mut best: Vec<(f64, &str)> = Vec::new();
+    for mean in means.iter().filter(|mean| mean.storage_bits.is_none()) {
+        let (bits, name) = (mean.bits_per_instruction, &mean.scheme[..]);
+        match best.iter_mut().find(|(_, other)| kind(other) == kind(name)) {
+            Some(other) if other.0 <= bits => {}
+            Some(other) => *other = (bits, name),
+            None => best.push((bits, name)),
+        }
+    }
+    best
+}
+
+/// Points of each scheme that is there in several sizes, the cheapest first, with one of its names.
+fn sweeps<'a>(points: &[Point<'a>]) -> Vec<(Vec<(f64, f64)>, &'a str)> {
+    let mut groups: Vec<(Vec<(f64, f64)>, &str)> = Vec::new();
+    for (cost, bits, name) in points {
+        match groups.iter_mut().find(|(_, other)| kind(other) == kind(name)) {
+            Some((group, _)) => group.push((*cost, *bits)),
+            None => groups.push((vec![(*cost, *bits)], name)),
+        }
+    }
+    groups.retain(|(group, _)| group.len() > 1);
+    groups.iter_mut().for_each(|(group, _)| group.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    groups
+}
+
+/// The line below which no scheme is: from the top down to the cheapest, then to the right and down at each better one.
+fn staircase(front: &[(f64, f64)], right: f64, top: f64) -> Vec<(f64, f64)> {
+    let mut steps = Vec::new();
+    let mut level = top;
+    for (cost, bits) in front {
+        steps.extend([(*cost, level), (*cost, *bits)]);
+        level = *bits;
+    }
+    if !front.is_empty() {
+        steps.push((right, level));
+    }
+    steps
 }
 
 /// The ticks of a logarithmic axis: at 1, 2 and 5 times powers of ten, or only at powers of ten if there
@@ -122,7 +212,7 @@ fn tick_name(tick: &f64) -> String {
 }
 
 /// The points that no other beats in both values, starting with the cheapest.
-fn front(points: &[(f64, f64, &str)]) -> Vec<(f64, f64)> {
+fn front(points: &[Point<'_>]) -> Vec<(f64, f64)> {
     let mut sorted: Vec<(f64, f64)> = points.iter().map(|point| (point.0, point.1)).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut best = f64::MAX;
@@ -206,6 +296,25 @@ mod tests {
     fn nothing_beats_the_front() {
         let points =
             [(1.0, 5.0, "a"), (2.0, 6.0, "b"), (2.0, 3.0, "c"), (9.0, 3.0, "d"), (9.5, 1.0, "e")];
-        assert_eq!(front(&points), [(1.0, 5.0), (2.0, 3.0), (9.5, 1.0)]);
+        let front = front(&points);
+        assert_eq!(front, [(1.0, 5.0), (2.0, 3.0), (9.5, 1.0)]);
+        let steps = [(1.0, 9.0), (1.0, 5.0), (2.0, 5.0), (2.0, 3.0), (9.5, 3.0), (9.5, 1.0)];
+        assert_eq!(staircase(&front, 20.0, 9.0), [&steps[..], &[(20.0, 1.0)]].concat());
+        assert_eq!(staircase(&[], 20.0, 9.0), []);
+    }
+
+    #[test]
+    fn sizes_of_one_scheme_are_connected() {
+        let points = [
+            (9.0, 1.0, "bTMBP[entries=1024]"),
+            (2.0, 3.0, "rSDC-128"),
+            (4.0, 2.0, "bTMBP[entries=64]"),
+            (3.0, 2.5, "rSDC-256"),
+            (1.0, 9.0, "bTMBP[ras=4]"),
+        ];
+        let found = sweeps(&points);
+        assert_eq!(found[0].0, [(4.0, 2.0), (9.0, 1.0)]);
+        assert_eq!(found[1].0, [(2.0, 3.0), (3.0, 2.5)]);
+        assert_eq!(found.len(), 2);
     }
 }

@@ -3,7 +3,7 @@
 use super::figures::per_instruction;
 use super::means::published;
 use super::{Characteristics, Comparison, DataFigures, Figures, IsaFigures};
-use crate::Scheme;
+use crate::{Cost, Measured, Scheme};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -17,6 +17,7 @@ fn mean(figures: &[Figures], scheme: &Scheme) -> Option<Figures> {
     for other in own {
         sum.instructions += other.instructions;
         sum.bits += other.bits;
+        sum.exact_bits += other.exact_bits;
         sum.framed_bits += other.framed_bits;
         sum.storage_bits = sum.storage_bits.max(other.storage_bits);
         sum.gates = sum.gates.max(other.gates);
@@ -43,16 +44,22 @@ impl Comparison {
         self.schemes.iter().filter_map(|scheme| mean(&self.figures, scheme))
     }
 
+    /// The width of addresses that costs are for: the largest.
+    fn xlen(&self) -> u32 {
+        self.figures.iter().map(|one| one.xlen).max().unwrap_or(64)
+    }
+
     pub(super) fn print_schemes(&self, out: &mut impl Write, brief: bool) -> io::Result<()> {
         let Self { schemes, figures, .. } = self;
         let scheme_width = schemes.iter().map(|scheme| scheme.to_string().len()).max().unwrap_or(0);
         writeln!(
             out,
-            "{:15} {:scheme_width$} {:>12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  verified",
+            "{:15} {:scheme_width$} {:>12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  verified",
             "program",
             "scheme",
             "instructions",
             "bits/insn",
+            "exact",
             "in frames",
             "of 32",
             "of XLEN",
@@ -68,11 +75,12 @@ impl Comparison {
             };
             writeln!(
                 out,
-                "{:15} {:scheme_width$} {:>12} {:>9.4} {:>9.4} {:>9.1} {:>9.1} {:>8.3}% {:>9} {:>9}  {verdict}",
+                "{:15} {:scheme_width$} {:>12} {:>9.4} {:>9.4} {:>9.4} {:>9.1} {:>9.1} {:>8.3}% {:>9} {:>9}  {verdict}",
                 row.program,
                 row.scheme,
                 row.instructions,
                 row.bits_per_instruction,
+                row.exact(),
                 row.framed(),
                 row.ratio(32),
                 own_ratio,
@@ -107,23 +115,22 @@ impl Comparison {
     pub(super) fn notes(&self) -> Vec<String> {
         let Self { schemes, figures, options, .. } = self;
         let mut lines = vec![
-            "bits/insn: output of a scheme, without framing; in frames: the same in packets of the standard \
-             encapsulation."
+            "bits/insn: output of a scheme, without framing; E-Trace has whole bytes, and exact has them to the bit; in frames: in \
+             packets of the standard encapsulation."
                 .into(),
             "of 32, of XLEN: uncompressed addresses of that width over bits; rate: 1 - bytes * 8 / \
              (instructions * 32)."
                 .into(),
             "mean: all bits over all instructions. verified: decompressed = executed, first to last."
                 .into(),
-            "storage: bits of memory in the trace module, predictors included; gates: by the source's constants, \
-             an estimate."
+            "storage: bits of memory in the trace module; gates: by the source's constants, an estimate. Both count the same for \
+             all: input, queue, tables, valid bits, order, registers, counters, output buffer; gates also 664 for control."
                 .into(),
         ];
         lines.push(match options.sync_every {
             Some(every) => format!(
                 "Synchronisation: after every {every} instructions tables are emptied and addresses sent whole \
-                 (E-Trace: after {} half-words; it does so at every trap as well).",
-                every.get().saturating_mul(2)
+                 (E-Trace: at the end of that block, and at every trap as well)."
             ),
             None => "Synchronisation: only at the start, for all schemes; E-Trace too.".into(),
         });
@@ -132,6 +139,15 @@ impl Comparison {
              has loaded are inferred by E-Trace+sij only."
                 .into(),
         );
+        let xlen = self.xlen();
+        for (scheme, measured) in
+            schemes.iter().filter_map(|scheme| Some((scheme, scheme.measured(xlen)?)))
+        {
+            let Measured { config, lut, lut_ram, ff } = measured;
+            lines.push(format!(
+                "{scheme}: {lut} LUT, {lut_ram} of them memory, and {ff} FF in our hardware, configuration {config} (docs/area.md)."
+            ));
+        }
         let mut said: Vec<(&str, Vec<String>)> = Vec::new();
         for scheme in schemes {
             if let Some(note) = scheme.note() {
@@ -181,7 +197,15 @@ impl Comparison {
         });
         let data = self.data.as_deref();
         let programs = &self.programs;
-        let document = Document { rows: &self.figures, programs, mean, suite, data, isas };
+        let xlen = self.xlen();
+        let cost = |scheme: &Scheme| {
+            let (parts, measured) = (scheme.cost(xlen)?, scheme.measured(xlen));
+            let gates = parts.gates();
+            let bits = parts.bits();
+            Some(SchemeCost { scheme: scheme.to_string(), xlen, bits, gates, parts, measured })
+        };
+        let costs = self.schemes.iter().filter_map(cost).collect();
+        let document = Document { rows: &self.figures, programs, mean, suite, costs, data, isas };
         Ok(serde_json::to_string_pretty(&document)? + "\n")
     }
 }
@@ -205,6 +229,8 @@ struct Document<'a> {
     /// Present if the programs are those of a suite.
     #[serde(skip_serializing_if = "Option::is_none")]
     suite: Option<SuiteMeans<'a>>,
+    /// What the schemes cost, part by part.
+    costs: Vec<SchemeCost>,
     /// Present if data traces were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<&'a [DataFigures]>,
@@ -218,4 +244,16 @@ struct SuiteMeans<'a> {
     name: &'a str,
     by_programs: BTreeMap<String, f64>,
     published: BTreeMap<String, Option<f64>>,
+}
+
+#[derive(Serialize)]
+struct SchemeCost {
+    scheme: String,
+    xlen: u32,
+    bits: u64,
+    gates: f64,
+    parts: Cost,
+    /// Present if our own hardware for it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<Measured>,
 }

@@ -2,6 +2,7 @@
 //! have recently differed.
 
 use super::{DataCoder, DataStep};
+use crate::cost::{Cost, PartKind, order_bits};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
 
@@ -67,10 +68,12 @@ impl Default for Adac {
 }
 
 impl Adac {
-    /// Returns the bits of address, width and counter of every entry; like the source, without the order of
-    /// the ways.
-    pub fn storage_bits(&self, xlen: u32) -> u64 {
-        u64::from(self.sets) * u64::from(self.ways) * (u64::from(xlen) + 4 + 4)
+    /// Address, width and counter of every entry, and the order of the ways of every set. The source does not count the order, nor the
+    /// comparators.
+    pub(super) fn parts(&self, xlen: u32, cost: Cost) -> Cost {
+        let [sets, ways] = [self.sets, self.ways].map(u64::from);
+        cost.memory(PartKind::Tables, sets * ways * (u64::from(xlen) + 4 + 4))
+            .memory(PartKind::Order, sets * order_bits(self.ways))
     }
 
     pub(super) fn coder(self, xlen: u32) -> Result<AdacCoder, CompressError> {

@@ -3,6 +3,7 @@
 //! The result of a store-conditional is a separate bit.
 
 use super::{DataCoder, DataStep, Reference};
+use crate::cost::{Cost, PartKind, order_bits};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -34,17 +35,18 @@ impl Default for FirstAccess {
 }
 
 impl FirstAccess {
-    /// Returns the bits of the flags in the core's cache; or of contents, a valid bit per byte and an address
-    /// per line, without the order of the ways.
-    pub fn storage_bits(&self, xlen: u32) -> u64 {
+    /// The flags in the core's cache; or contents and an address per line, a valid bit per byte, and the order of the ways.
+    pub(super) fn parts(&self, xlen: u32, cost: Cost) -> Cost {
         let Self { size, ways, line, dedicated, .. } = *self;
         if !dedicated {
-            return size;
+            return cost.memory(PartKind::Valid, size);
         }
         let (line, ways) = (line.max(1), ways.max(1));
         let sets = (size / (ways * line)).max(1);
         let address = u64::from(xlen) - u64::from(line.ilog2() + sets.ilog2()).min(xlen.into());
-        sets * ways * (8 * line + line + address)
+        cost.memory(PartKind::Tables, sets * ways * (8 * line + address))
+            .memory(PartKind::Valid, sets * ways * line)
+            .memory(PartKind::Order, sets * order_bits(ways.try_into().unwrap_or(u32::MAX)))
     }
 
     pub(super) fn coder(self) -> Result<FirstAccessCoder, CompressError> {

@@ -92,8 +92,11 @@ fn addresses_in_a_row() {
         };
     }
     assert_eq!(out, parse(&text));
-    assert_eq!(Adac::default().storage_bits(32) * 3 / 2, 3_840);
-    assert_eq!(Adac { sets: 128, ..Adac::default() }.storage_bits(32) * 3 / 2, 30_720);
+    let gates = |sets| {
+        let cost = DataScheme::Adac(Adac { sets, ..Adac::default() }).cost(32);
+        (cost.gates_of(PartKind::Tables), cost.bits_of(PartKind::Order))
+    };
+    assert_eq!((gates(16), gates(128)), ((3_840.0, 80), (30_720.0, 640)));
 }
 
 /// Figure 5.4 of the source, taken literally.
@@ -210,7 +213,10 @@ fn a_cache_of_its_own_compares() {
     let store = accessed(0x8000_0040, None, Some(7));
     let other = accessed(0x8000_0044, Some(5), None);
     assert_eq!(value_bits(own, &[store, load(7), other]), parse(&format!("1 {five}")));
-    assert_eq!(own.storage_bits(32), 128 * (512 + 64 + 32 - 6 - 5));
+    let cost = DataScheme::FirstAccess(own).cost(32);
+    let parts = [PartKind::Tables, PartKind::Valid, PartKind::Order];
+    let bits = parts.map(|part| cost.bits_of(part));
+    assert_eq!(bits, [128 * (512 + 32 - 6 - 5), 128 * 64, 32 * 5]);
 }
 
 /// A load into `x0` reveals no value, though the line is in the cache afterwards.

@@ -119,9 +119,9 @@ fn storage() {
     // Counters, tagged entries, history; targets, places by jump and by path, path; return stack and its top; handler.
     let tables = 512 + 4 * 32 * 12 + 32 + 64 * 19 + 32 * 6 + 64 * 14 + 16 + (16 * 19 + 4) + 63;
     // Eight runs, twenty records, instructions; output buffer.
-    assert_eq!(runs.storage_bits(64), tables + 8 * 22 + 20 * 16 + 16 + 128);
-    assert_eq!(range.storage_bits(64), tables + 16 * 28 + 105 + 128);
+    assert_eq!(runs.cost(64).bits(), tables + 8 * 22 + 20 * 16 + 16 + 256);
+    assert_eq!(range.cost(64).bits(), tables + 16 * 28 + 105 + 256);
     let etrace = crate::Etrace { ir: true, bp: true, jtc: true, ..crate::Etrace::default() };
-    assert!(runs.storage_bits(64) < etrace.storage_bits(64));
-    assert!(range.storage_bits(64) < etrace.storage_bits(64));
+    assert!(runs.cost(64).bits() < etrace.cost(64).bits());
+    assert!(range.cost(64).bits() < etrace.cost(64).bits());
 }
