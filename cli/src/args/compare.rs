@@ -16,7 +16,7 @@ pub(crate) struct SchemesArgs {
     /// Programs for Arm (A64, A32, T32) are run by QEMU and traced in ETMv4 and PTM.
     #[arg(value_name = "PROGRAM.elf|TRACE")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// A suite instead, with its means: `applications` of the current folder, `corner-cases`, or a TOML file
+    /// A suite instead, with its means: `applications`, `embench` or `mibench` of the current folder, `corner-cases`, or a TOML file
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "inputs")]
     pub(crate) suite: Option<String>,
     /// What executes programs: our own hart, or QEMU

@@ -8,8 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The suites that come with this crate.
-const SHIPPED: [(&str, &str); 1] =
-    [("applications", include_str!("../../suites/applications.toml"))];
+const SHIPPED: [(&str, &str); 3] = [
+    ("applications", include_str!("../../suites/applications.toml")),
+    ("embench", include_str!("../../suites/embench.toml")),
+    ("mibench", include_str!("../../suites/mibench.toml")),
+];
 
 /// The name of the suite of the bundled programs.
 const CORNER_CASES: &str = "corner-cases";
@@ -70,8 +73,13 @@ pub struct SuiteProgram {
     pub trace: Option<PathBuf>,
     /// The largest number of instructions.
     pub limit: Option<u64>,
+    /// The exit status that means success, if it is not 0.
+    #[serde(default)]
+    pub exit: i32,
     /// The programs of the literature that do the same.
     pub like: Option<String>,
+    /// Its weight in the mean by weights, such as the millions of instructions that the literature gives.
+    pub weight: Option<u32>,
     /// The folder that names of files are relative to.
     #[serde(skip)]
     folder: PathBuf,
@@ -126,7 +134,9 @@ impl Suite {
             files: Vec::new(),
             trace: None,
             limit: None,
+            exit: 0,
             like: None,
+            weight: None,
             folder: PathBuf::new(),
             bundled: Some(elf),
             executor: Executor::Hart,
@@ -167,7 +177,7 @@ impl SuiteProgram {
             None => self.read(&self.elf)?,
         };
         let program = Program::new(self.name.clone(), elf)?.executed_by(self.executor);
-        let program = program.arguments(&self.arguments)?;
+        let program = program.arguments(&self.arguments)?.succeeds_with(self.exit);
         let input = self.input.as_ref().map_or(Ok(Vec::new()), |path| self.read(path))?;
         let files = self.files.iter();
         let files = files.map(|path| Ok((path.to_string_lossy().into_owned(), self.read(path)?)));
@@ -215,6 +225,11 @@ mod tests {
             let suite = Suite::open(name).unwrap();
             assert_eq!((&suite.name[..], suite.mean), (name, true));
             assert!(suite.programs.iter().all(|program| program.elf.is_relative()));
+            // A program that the source has measured has its weight, and no other.
+            assert!(suite.programs.iter().all(|program| match name {
+                "applications" => program.weight.is_none(),
+                _ => program.weight.is_some() == program.like.is_some(),
+            }));
         }
         let corner_cases = Suite::open(CORNER_CASES).unwrap();
         assert!(!corner_cases.mean && corner_cases.programs.len() == PROGRAMS.len());

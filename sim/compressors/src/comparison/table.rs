@@ -190,6 +190,7 @@ impl Comparison {
         let suite = self.suite.as_ref().map(|suite| SuiteMeans {
             name: &suite.name,
             by_programs: self.equal_weights(),
+            by_weights: self.by_weights(),
             published: self
                 .means()
                 .map(|sum| (sum.scheme.clone(), published(&sum.scheme)))
@@ -243,6 +244,9 @@ struct Document<'a> {
 struct SuiteMeans<'a> {
     name: &'a str,
     by_programs: BTreeMap<String, f64>,
+    /// Of the programs that have a weight.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    by_weights: BTreeMap<String, f64>,
     published: BTreeMap<String, Option<f64>>,
 }
 

@@ -108,7 +108,13 @@ mod tests {
         };
         let error = Workload::execute(&program(&["x"]).expect("it can run"), 10_000_000);
         let text = error.expect_err("it fails").to_string();
-        assert!(text.starts_with("linux: ended with exit code "), "{text}");
+        let code = text.strip_prefix("linux: ended with exit code ").expect("its code");
+        let code = code.split(|c: char| !c.is_ascii_digit()).next().and_then(|c| c.parse().ok());
+        let code: i32 = code.expect("a number");
+        let other = program(&["x"]).expect("it can run").succeeds_with(code);
+        assert!(Workload::execute(&other, 10_000_000).expect("that is its success").rows() > 0);
+        let ended = program(&["3"]).expect("it can run").succeeds_with(code);
+        assert!(Workload::execute(&ended, 10_000_000).is_err());
         let cut = Workload::execute(&program(&["x"]).expect("it can run"), 5);
         assert!(cut.expect("it was cut before").rows() > 0);
     }

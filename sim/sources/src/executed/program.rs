@@ -65,6 +65,8 @@ pub struct Program {
     arguments: Vec<String>,
     input: Vec<u8>,
     files: Vec<(String, Vec<u8>)>,
+    /// The exit status that means success.
+    success: i32,
     elf: Vec<u8>,
     image: Image,
 }
@@ -109,7 +111,8 @@ impl Program {
         let added = image.add_elf(&elf, 0);
         let (executor, arguments) = (Executor::default(), Vec::new());
         let (input, files) = (Vec::new(), Vec::new());
-        let program = Self { name, path, executor, arguments, input, files, elf, image };
+        let success = 0;
+        let program = Self { name, path, executor, arguments, input, files, success, elf, image };
         added.map_err(|error| program.error(error))?;
         Ok(program)
     }
@@ -118,6 +121,13 @@ impl Program {
     #[must_use]
     pub fn executed_by(mut self, executor: Executor) -> Self {
         self.executor = executor;
+        self
+    }
+
+    /// Sets the exit status that means success; 0 unless told.
+    #[must_use]
+    pub fn succeeds_with(mut self, status: i32) -> Self {
+        self.success = status;
         self
     }
 
@@ -270,7 +280,7 @@ impl Program {
     /// As of [`check`](Self::check), and if the program says that it has failed.
     pub fn succeeded(&self, exit: Exit, unknown_calls: &[u64]) -> Result<(), ProgramError> {
         match exit {
-            Exit::Exited(code) if code != 0 => {
+            Exit::Exited(code) if code != self.success => {
                 let calls = unknown_calls.to_vec();
                 Err(self.error(Problem::Failed { code, calls }))
             }
