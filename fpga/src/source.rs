@@ -44,12 +44,14 @@ impl Source {
     #[must_use]
     pub fn checksum(&self) -> String {
         let mut crc = crc32fast::Hasher::new();
-        let mut simulated = false;
+        // Conditions that the line is within, from `SYNTHESIS` inwards.
+        let mut depth = 0u32;
         for line in self.text.lines() {
             let line = line.split_once("//").map_or(line, |(code, _)| code).trim();
-            simulated |= line == "`ifndef SYNTHESIS";
-            if simulated {
-                simulated = line != "`endif";
+            if line == "`ifndef SYNTHESIS" || depth > 0 && line.starts_with("`if") {
+                depth += 1;
+            } else if depth > 0 {
+                depth -= u32::from(line == "`endif");
             } else if !line.is_empty() {
                 crc.update(line.as_bytes());
                 crc.update(b"\n");
@@ -143,6 +145,7 @@ mod tests {
             format!("module m;\nassign y = p;\n`ifndef SYNTHESIS\n  {check}\n`endif\nendmodule\n")
         };
         assert_eq!(sum(&with("assert (p);")), plain);
+        assert_eq!(sum(&with("`ifdef FORMAL\n  cover (p);\n`endif\n  assert (p);")), plain);
         assert_ne!(sum(&with("assert (p);\n`endif\nassign z = p;")), plain);
     }
 

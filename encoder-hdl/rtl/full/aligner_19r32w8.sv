@@ -109,10 +109,10 @@ module aligner_19r32w8 (
       count_q <= 15'd0;
     end else begin
       due_q <= due_d;
+      count_q <= count_d;
       if (part_sent) begin
         turn_q <= turn_d;
       end
-      count_q <= count_d;
     end
   end
 endmodule

@@ -214,21 +214,21 @@ module memory_sink_8a64b4 (
       lost_q <= 1'b0;
     end else begin
       draining_q <= draining_d;
-      if (taken & (|len_i)) begin
-        fill_q <= fill_d;
-      end
       wp_q <= wp_d;
       address_q <= address_d;
       data_q <= data_d;
       pending_q <= pending_d;
       stopped_q <= stopped_d;
-      if (start) begin
-        len_q <= len_d;
-      end
       beat_q <= beat_d;
       wrap_q <= wrap_d;
       error_q <= error_d;
       lost_q <= lost_d;
+      if (taken & (|len_i)) begin
+        fill_q <= fill_d;
+      end
+      if (start) begin
+        len_q <= len_d;
+      end
     end
   end
 

@@ -167,15 +167,13 @@ module ram_sink_registers (
       limit_low_q <= 29'd0;
       limit_high_q <= 32'd0;
     end else begin
+      enabled_q <= enabled_d;
+      flushing_q <= flushing_d;
       if (usage_write) begin
         active_q <= active_d;
       end
-      enabled_q <= enabled_d;
-      flushing_q <= flushing_d;
       if (held | control_write) begin
         stop_on_wrap_q <= stop_on_wrap_d;
-      end
-      if (held | control_write) begin
         async_freq_q <= async_freq_d;
       end
       if (held | start_low_write) begin

@@ -130,31 +130,17 @@ module te_branch_map (
       scarce_q <= 1'b0;
       limit_q <= 1'b0;
     end else begin
+      limit_q <= limit_d;
       if (changes) begin
         map_q <= map_d;
-      end
-      if (changes) begin
         place_q <= place_d;
-      end
-      if (changes) begin
         count_q <= count_d;
-      end
-      if (changes) begin
         right_q <= right_d;
-      end
-      if (changes) begin
         counting_q <= counting_d;
-      end
-      if (changes) begin
         correct_q <= correct_d;
-      end
-      if (changes) begin
         spent_q <= spent_d;
-      end
-      if (changes) begin
         scarce_q <= scarce_d;
       end
-      limit_q <= limit_d;
     end
   end
 

@@ -187,77 +187,29 @@ module te_group_pack (
   always_ff @(posedge clk_i) begin
     if (load) begin
       retires_q <= retires_d;
-    end
-    if (load) begin
       two_q <= two_d;
-    end
-    if (load) begin
       qualified_q <= qualified_d;
-    end
-    if (load) begin
       first_q <= first_d;
-    end
-    if (load) begin
       last_q <= last_d;
-    end
-    if (load) begin
       taken_q <= taken_d;
-    end
-    if (load) begin
       not_taken_q <= not_taken_d;
-    end
-    if (load) begin
       uninferable_q <= uninferable_d;
-    end
-    if (load) begin
       wide_q <= wide_d;
-    end
-    if (load) begin
       call_q <= call_d;
-    end
-    if (load) begin
       ret_q <= ret_d;
-    end
-    if (load) begin
       sijump_q <= sijump_d;
-    end
-    if (load) begin
       notify_q <= notify_d;
-    end
-    if (load) begin
       half_words_q <= half_words_d;
-    end
-    if (load) begin
       cycles_q <= cycles_d;
-    end
-    if (load) begin
       trap_q <= trap_d;
-    end
-    if (load) begin
       trap_alone_q <= trap_alone_d;
-    end
-    if (load) begin
       trap_qualified_q <= trap_qualified_d;
-    end
-    if (load) begin
       interrupt_q <= interrupt_d;
-    end
-    if (load) begin
       cause_q <= cause_d;
-    end
-    if (load) begin
       tval_q <= tval_d;
-    end
-    if (load) begin
       privilege_q <= privilege_d;
-    end
-    if (load) begin
       privilege_changes_q <= privilege_changes_d;
-    end
-    if (load) begin
       mark_q <= mark_d;
-    end
-    if (load) begin
       lost_q <= lost_d;
     end
   end

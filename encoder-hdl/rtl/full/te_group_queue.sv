@@ -269,47 +269,19 @@ module te_group_queue (
     end
     if (next) begin
       qualified_q <= qualified_d;
-    end
-    if (next) begin
       taken_q <= taken_d;
-    end
-    if (next) begin
       not_taken_q <= not_taken_d;
-    end
-    if (next) begin
       uninferable_q <= uninferable_d;
-    end
-    if (next) begin
       wide_q <= wide_d;
-    end
-    if (next) begin
       call_q <= call_d;
-    end
-    if (next) begin
       ret_q <= ret_d;
-    end
-    if (next) begin
       sijump_q <= sijump_d;
-    end
-    if (next) begin
       notify_q <= notify_d;
-    end
-    if (next) begin
       trap_alone_q <= trap_alone_d;
-    end
-    if (next) begin
       trap_qualified_q <= trap_qualified_d;
-    end
-    if (next) begin
       privilege_changes_q <= privilege_changes_d;
-    end
-    if (next) begin
       lost_q <= lost_d;
-    end
-    if (next) begin
       looked_q <= looked_d;
-    end
-    if (next) begin
       right_q <= right_d;
     end
   end

@@ -289,150 +289,58 @@ module te_ingress (
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
       early_itype_0_q <= early_itype_0_d;
-    end
-    if (valid_i) begin
       early_retires_0_q <= early_retires_0_d;
-    end
-    if (valid_i) begin
       early_trap_0_q <= early_trap_0_d;
-    end
-    if (valid_i) begin
       early_works_0_q <= early_works_0_d;
-    end
-    if (valid_i) begin
       early_first_0_q <= early_first_0_d;
-    end
-    if (valid_i) begin
       early_last_0_q <= early_last_0_d;
-    end
-    if (valid_i) begin
       early_two_0_q <= early_two_0_d;
-    end
-    if (valid_i) begin
       early_itype_1_q <= early_itype_1_d;
-    end
-    if (valid_i) begin
       early_retires_1_q <= early_retires_1_d;
-    end
-    if (valid_i) begin
       early_trap_1_q <= early_trap_1_d;
-    end
-    if (valid_i) begin
       early_works_1_q <= early_works_1_d;
-    end
-    if (valid_i) begin
       early_first_1_q <= early_first_1_d;
-    end
-    if (valid_i) begin
       early_last_1_q <= early_last_1_d;
-    end
-    if (valid_i) begin
       early_two_1_q <= early_two_1_d;
-    end
-    if (valid_i) begin
       early_iretire_q <= early_iretire_d;
-    end
-    if (valid_i) begin
       early_ilastsize_q <= early_ilastsize_d;
-    end
-    if (valid_i) begin
       early_sijump_q <= early_sijump_d;
-    end
-    if (valid_i) begin
       early_cause_q <= early_cause_d;
-    end
-    if (valid_i) begin
       early_tval_q <= early_tval_d;
-    end
-    if (valid_i) begin
       early_priv_q <= early_priv_d;
-    end
-    if (valid_i) begin
       early_trigger_q <= early_trigger_d;
-    end
-    if (valid_i) begin
       early_cycles_q <= early_cycles_d;
-    end
-    if (valid_i) begin
       early_mark_q <= early_mark_d;
-    end
-    if (valid_i) begin
       early_lost_q <= early_lost_d;
     end
     if (early_valid_q) begin
       retires_q <= retires_d;
-    end
-    if (early_valid_q) begin
       two_q <= two_d;
-    end
-    if (early_valid_q) begin
       qualified_q <= qualified_d;
-    end
-    if (early_valid_q) begin
       first_q <= first_d;
-    end
-    if (early_valid_q) begin
       last_q <= last_d;
-    end
-    if (early_valid_q) begin
       taken_q <= taken_d;
-    end
-    if (early_valid_q) begin
       not_taken_q <= not_taken_d;
-    end
-    if (early_valid_q) begin
       uninferable_q <= uninferable_d;
-    end
-    if (early_valid_q) begin
       wide_q <= wide_d;
-    end
-    if (early_valid_q) begin
       call_q <= call_d;
-    end
-    if (early_valid_q) begin
       ret_q <= ret_d;
-    end
-    if (early_valid_q) begin
       sijump_q <= sijump_d;
-    end
-    if (early_valid_q) begin
       notify_q <= notify_d;
-    end
-    if (early_valid_q) begin
       half_words_q <= half_words_d;
-    end
-    if (early_valid_q) begin
       cycles_q <= cycles_d;
-    end
-    if (early_valid_q) begin
       trap_q <= trap_d;
-    end
-    if (early_valid_q) begin
       trap_alone_q <= trap_alone_d;
-    end
-    if (early_valid_q) begin
       trap_qualified_q <= trap_qualified_d;
-    end
-    if (early_valid_q) begin
       interrupt_q <= interrupt_d;
-    end
-    if (early_valid_q) begin
       cause_q <= cause_d;
-    end
-    if (early_valid_q) begin
       tval_q <= tval_d;
+      privilege_changes_q <= privilege_changes_d;
+      mark_q <= mark_d;
+      lost_q <= lost_d;
     end
     if (shared) begin
       privilege_q <= privilege_d;
-    end
-    if (early_valid_q) begin
-      privilege_changes_q <= privilege_changes_d;
-    end
-    if (early_valid_q) begin
-      mark_q <= mark_d;
-    end
-    if (early_valid_q) begin
-      lost_q <= lost_d;
     end
   end
 endmodule

@@ -802,206 +802,78 @@ module te_packet_emitter (
   always_ff @(posedge clk_i) begin
     if (load_1) begin
       first_start_q <= first_start_d;
-    end
-    if (load_1) begin
       first_trap_q <= first_trap_d;
-    end
-    if (load_1) begin
       first_report_q <= first_report_d;
-    end
-    if (load_1) begin
       first_map_only_q <= first_map_only_d;
-    end
-    if (load_1) begin
       first_support_q <= first_support_d;
-    end
-    if (load_1) begin
       first_address_q <= first_address_d;
-    end
-    if (load_1) begin
       first_branch_q <= first_branch_d;
-    end
-    if (load_1) begin
       first_privilege_q <= first_privilege_d;
-    end
-    if (load_1) begin
       first_ecause_q <= first_ecause_d;
-    end
-    if (load_1) begin
       first_interrupt_q <= first_interrupt_d;
-    end
-    if (load_1) begin
       first_thaddr_q <= first_thaddr_d;
-    end
-    if (load_1) begin
       first_tval_q <= first_tval_d;
-    end
-    if (load_1) begin
       first_branches_q <= first_branches_d;
-    end
-    if (load_1) begin
       first_branch_map_q <= first_branch_map_d;
-    end
-    if (load_1) begin
       first_counting_q <= first_counting_d;
-    end
-    if (load_1) begin
       first_branch_count_q <= first_branch_count_d;
-    end
-    if (load_1) begin
       first_mispredicted_q <= first_mispredicted_d;
-    end
-    if (load_1) begin
       first_notify_q <= first_notify_d;
-    end
-    if (load_1) begin
       first_updiscon_q <= first_updiscon_d;
-    end
-    if (load_1) begin
       first_target_q <= first_target_d;
-    end
-    if (load_1) begin
       first_irreport_q <= first_irreport_d;
-    end
-    if (load_1) begin
       first_irdepth_q <= first_irdepth_d;
-    end
-    if (load_1) begin
       first_ienable_q <= first_ienable_d;
-    end
-    if (load_1) begin
       first_qual_status_q <= first_qual_status_d;
     end
     if (load_2) begin
       second_address_q <= second_address_d;
-    end
-    if (load_2) begin
       second_branch_q <= second_branch_d;
-    end
-    if (load_2) begin
       second_privilege_q <= second_privilege_d;
-    end
-    if (load_2) begin
       second_ecause_q <= second_ecause_d;
-    end
-    if (load_2) begin
       second_interrupt_q <= second_interrupt_d;
-    end
-    if (load_2) begin
       second_thaddr_q <= second_thaddr_d;
-    end
-    if (load_2) begin
       second_tval_q <= second_tval_d;
-    end
-    if (load_2) begin
       second_branches_q <= second_branches_d;
-    end
-    if (load_2) begin
       second_branch_map_q <= second_branch_map_d;
-    end
-    if (load_2) begin
       second_branch_count_q <= second_branch_count_d;
-    end
-    if (load_2) begin
       second_mispredicted_q <= second_mispredicted_d;
-    end
-    if (load_2) begin
       second_notify_q <= second_notify_d;
-    end
-    if (load_2) begin
       second_updiscon_q <= second_updiscon_d;
-    end
-    if (load_2) begin
       second_target_q <= second_target_d;
-    end
-    if (load_2) begin
       second_irreport_q <= second_irreport_d;
-    end
-    if (load_2) begin
       second_irdepth_q <= second_irdepth_d;
-    end
-    if (load_2) begin
       second_ienable_q <= second_ienable_d;
-    end
-    if (load_2) begin
       second_qual_status_q <= second_qual_status_d;
-    end
-    if (load_2) begin
       second_may_index_q <= second_may_index_d;
-    end
-    if (load_2) begin
       second_stored_q <= second_stored_d;
-    end
-    if (load_2) begin
       second_tag_q <= second_tag_d;
-    end
-    if (load_2) begin
       second_index_q <= second_index_d;
-    end
-    if (load_2) begin
       is_address_q <= is_address_d;
-    end
-    if (load_2) begin
       is_map_1_q <= is_map_1_d;
-    end
-    if (load_2) begin
       is_map_3_q <= is_map_3_d;
-    end
-    if (load_2) begin
       is_map_7_q <= is_map_7_d;
-    end
-    if (load_2) begin
       is_map_15_q <= is_map_15_d;
-    end
-    if (load_2) begin
       is_map_31_q <= is_map_31_d;
-    end
-    if (load_2) begin
       is_full_map_q <= is_full_map_d;
-    end
-    if (load_2) begin
       is_count_address_q <= is_count_address_d;
-    end
-    if (load_2) begin
       is_count_q <= is_count_d;
-    end
-    if (load_2) begin
       is_start_q <= is_start_d;
-    end
-    if (load_2) begin
       is_exception_implied_q <= is_exception_implied_d;
-    end
-    if (load_2) begin
       is_interrupt_implied_q <= is_interrupt_implied_d;
-    end
-    if (load_2) begin
       is_exception_q <= is_exception_d;
-    end
-    if (load_2) begin
       is_interrupt_q <= is_interrupt_d;
-    end
-    if (load_2) begin
       is_support_q <= is_support_d;
     end
     if (load_3) begin
       plain_q <= plain_d;
-    end
-    if (load_3) begin
       brief_q <= brief_d;
-    end
-    if (load_3) begin
       same_q <= same_d;
-    end
-    if (load_3) begin
       may_hit_q <= may_hit_d;
-    end
-    if (load_3) begin
       third_target_q <= third_target_d;
     end
     if (load_4) begin
       data_q <= data_d;
-    end
-    if (load_4) begin
       len_q <= len_d;
     end
   end

@@ -1011,134 +1011,54 @@ module te_priority (
   always_ff @(posedge clk_i) begin
     if (load) begin
       pending_qualified_q <= pending_qualified_d;
-    end
-    if (load) begin
       pending_wide_q <= pending_wide_d;
-    end
-    if (load) begin
       pending_address_q <= pending_address_d;
-    end
-    if (load) begin
       pending_units_q <= pending_units_d;
-    end
-    if (load) begin
       pending_trap_q <= pending_trap_d;
-    end
-    if (load_trap) begin
-      pending_interrupt_q <= pending_interrupt_d;
-    end
-    if (load) begin
       pending_taken_q <= pending_taken_d;
-    end
-    if (load) begin
       pending_not_taken_q <= pending_not_taken_d;
-    end
-    if (load) begin
       pending_uninferable_q <= pending_uninferable_d;
-    end
-    if (load) begin
       pending_call_q <= pending_call_d;
-    end
-    if (load) begin
       pending_ret_q <= pending_ret_d;
-    end
-    if (load) begin
       pending_sijump_q <= pending_sijump_d;
-    end
-    if (load) begin
       pending_notify_q <= pending_notify_d;
-    end
-    if (load) begin
       pending_looked_q <= pending_looked_d;
-    end
-    if (load) begin
       pending_at_first_0_q <= pending_at_first_0_d;
-    end
-    if (load) begin
       pending_at_first_1_q <= pending_at_first_1_d;
-    end
-    if (load) begin
       pending_privilege_q <= pending_privilege_d;
-    end
-    if (load) begin
       pending_changes_q <= pending_changes_d;
     end
     if (load_trap) begin
+      pending_interrupt_q <= pending_interrupt_d;
       pending_cause_q <= pending_cause_d;
-    end
-    if (load_trap) begin
       pending_tval_q <= pending_tval_d;
     end
     if (pass_trap) begin
       previous_cause_q <= previous_cause_d;
-    end
-    if (pass_trap) begin
       previous_interrupt_q <= previous_interrupt_d;
-    end
-    if (pass_trap) begin
       previous_tval_q <= previous_tval_d;
     end
     if (decides) begin
       plan_start_q <= plan_start_d;
-    end
-    if (decides) begin
       plan_trap_own_q <= plan_trap_own_d;
-    end
-    if (decides) begin
       plan_trap_before_q <= plan_trap_before_d;
-    end
-    if (decides) begin
       plan_handler_q <= plan_handler_d;
-    end
-    if (decides) begin
       plan_target_q <= plan_target_d;
-    end
-    if (decides) begin
       plan_plain_q <= plan_plain_d;
-    end
-    if (decides) begin
       plan_maybe_q <= plan_maybe_d;
-    end
-    if (decides) begin
       plan_synced_q <= plan_synced_d;
-    end
-    if (decides) begin
       plan_trap_reported_q <= plan_trap_reported_d;
-    end
-    if (decides) begin
       plan_updiscon_q <= plan_updiscon_d;
-    end
-    if (decides) begin
       plan_notify_q <= plan_notify_d;
-    end
-    if (decides) begin
       plan_leaves_updiscon_q <= plan_leaves_updiscon_d;
-    end
-    if (decides) begin
       plan_calls_q <= plan_calls_d;
-    end
-    if (decides) begin
       plan_returns_q <= plan_returns_d;
-    end
-    if (decides) begin
       plan_pops_q <= plan_pops_d;
-    end
-    if (decides) begin
       plan_mismatch_q <= plan_mismatch_d;
-    end
-    if (decides) begin
       plan_marks_call_q <= plan_marks_call_d;
-    end
-    if (decides) begin
       plan_marks_overflow_q <= plan_marks_overflow_d;
-    end
-    if (decides) begin
       plan_restarts_q <= plan_restarts_d;
-    end
-    if (decides) begin
       plan_clears_q <= plan_clears_d;
-    end
-    if (decides) begin
       plan_flush_due_q <= plan_flush_due_d;
     end
   end

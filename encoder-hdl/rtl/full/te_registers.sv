@@ -260,37 +260,22 @@ module te_registers (
       inst_tracing_q <= 1'b0;
       inst_stall_or_overflow_q <= 1'b0;
     end else begin
+      inst_stall_or_overflow_q <= inst_stall_or_overflow_d;
       if (usage_write) begin
         active_q <= active_d;
-      end
-      if (usage_write) begin
         enabled_q <= enabled_d;
       end
       if (held | control_write) begin
         inst_trig_enable_q <= inst_trig_enable_d;
-      end
-      if (held | control_write) begin
         inst_sync_mode_q <= inst_sync_mode_d;
-      end
-      if (held | control_write) begin
         inst_sync_max_q <= inst_sync_max_d;
       end
       if (held | inst_features_write) begin
         inst_no_addr_diff_q <= inst_no_addr_diff_d;
-      end
-      if (held | inst_features_write) begin
         inst_no_trap_addr_q <= inst_no_trap_addr_d;
-      end
-      if (held | inst_features_write) begin
         inst_en_sequential_jump_q <= inst_en_sequential_jump_d;
-      end
-      if (held | inst_features_write) begin
         inst_en_implicit_return_q <= inst_en_implicit_return_d;
-      end
-      if (held | inst_features_write) begin
         inst_en_branch_prediction_q <= inst_en_branch_prediction_d;
-      end
-      if (held | inst_features_write) begin
         inst_en_jump_target_cache_q <= inst_en_jump_target_cache_d;
       end
       if (held | inst_filters_write) begin
@@ -298,11 +283,7 @@ module te_registers (
       end
       if (held | filter0_control_write) begin
         filter_enable_0_q <= filter_enable_0_d;
-      end
-      if (held | filter0_control_write) begin
         filter_match_privilege_0_q <= filter_match_privilege_0_d;
-      end
-      if (held | filter0_control_write) begin
         filter_match_comp1_0_q <= filter_match_comp1_0_d;
       end
       if (held | filter0_match_inst_write) begin
@@ -324,7 +305,6 @@ module te_registers (
           ((configures | (controls & !inst_trig_enable_q)) & (line_000 & (paddr_i[3:2] == 2'd0)))) begin
         inst_tracing_q <= inst_tracing_d;
       end
-      inst_stall_or_overflow_q <= inst_stall_or_overflow_d;
     end
   end
 

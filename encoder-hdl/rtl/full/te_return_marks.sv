@@ -57,14 +57,10 @@ module te_return_marks (
   always_ff @(posedge clk_i) begin
     if (push_i & (kept == 2'd0)) begin
       address_first_q <= address_first_d;
-    end
-    if (push_i & (kept == 2'd0)) begin
       depth_first_q <= depth_first_d;
     end
     if (push_i & (kept == 2'd1)) begin
       address_second_q <= address_second_d;
-    end
-    if (push_i & (kept == 2'd1)) begin
       depth_second_q <= depth_second_d;
     end
   end

@@ -170,7 +170,7 @@ fn registers_with_reset(out: &mut Lines, registers: &[&Register]) {
             }
         });
         out.line("end else begin");
-        out.indented(|out| registers.iter().for_each(|register| next(out, register)));
+        out.indented(|out| next(out, registers));
         out.line("end");
     });
 }
@@ -180,20 +180,33 @@ fn registers_without_reset(out: &mut Lines, registers: &[&Register]) {
         return;
     }
     out.blank();
-    out.nested(CLOCK, "end", |out| registers.iter().for_each(|register| next(out, register)));
+    out.nested(CLOCK, "end", |out| next(out, registers));
 }
 
-fn next(out: &mut Lines, register: &Register) {
-    let Register { q, d, enable, .. } = register;
-    let line = format!("{} <= {};", q.name, d.name);
-    match enable {
-        None => out.line(&line),
-        Some(enable) => {
-            out.doc(sequence([text("if ("), indent(expr(enable)), text(") begin")]));
-            out.indented(|out| out.line(&line));
-            out.line("end");
+/// Assigns their next values to registers: those without a condition first, then all that share one together.
+fn next(out: &mut Lines, registers: &[&Register]) {
+    let mut conditions: Vec<(String, &Expr, Vec<&Register>)> = Vec::new();
+    for register in registers {
+        let Some(enable) = &register.enable else {
+            step(out, register);
+            continue;
+        };
+        // Conditions that read the same are the same.
+        let text = expr(enable).render(0);
+        match conditions.iter_mut().find(|(other, ..)| *other == text) {
+            Some((_, _, together)) => together.push(register),
+            None => conditions.push((text, enable, vec![register])),
         }
     }
+    for (_, enable, together) in conditions {
+        out.doc(sequence([text("if ("), indent(expr(enable)), text(") begin")]));
+        out.indented(|out| together.iter().for_each(|register| step(out, register)));
+        out.line("end");
+    }
+}
+
+fn step(out: &mut Lines, register: &Register) {
+    out.line(&format!("{} <= {};", register.q.name, register.d.name));
 }
 
 /// Properties for simulators and provers. Synthesis defines `SYNTHESIS`; so does yosys, unless it
