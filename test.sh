@@ -232,12 +232,13 @@ part_tests() {
     mkdir -p "$CARGO_TARGET_DIR/test-logs"
     local folder binary number=0 failed=0
     # As many test programs at once as there are cores, because many of them end with one long test, which
-    # cargo would let run alone.
+    # cargo would let run alone. In this order those that simulate hardware, the longest, come early.
     while IFS=$'\t' read -r folder binary; do
         ((number++ < $(nproc))) || wait -n || failed=1
         test_program "$folder" "$binary" &
     done < <(cargo test --workspace --no-run --message-format json 2>/dev/null |
-        jq -r 'select(.executable and .profile.test) | [(.manifest_path | rtrimstr("/Cargo.toml")), .executable] | @tsv')
+        jq -r 'select(.executable and .profile.test) | [(.manifest_path | rtrimstr("/Cargo.toml")), .executable] | @tsv' |
+        sort -r)
     ((number > 0)) || failed=1
     for ((number = number < $(nproc) ? number : $(nproc); number > 0; number--)); do
         wait -n || failed=1
