@@ -6,7 +6,8 @@ use crate::failure::{Failure, Status};
 use crate::{exec, files, image, input, progress};
 use hartrace_capture::programs::elf_xlen;
 use hartrace_compressors::comparison::{
-    self, Comparison, ComparisonError, Options, SOURCES, Suite, Workload, chosen, is_arm_program,
+    self, Comparison, ComparisonError, Experiment, Options, SOURCES, Suite, Workload, chosen,
+    is_arm_program,
 };
 use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_sources::executed::Program;
@@ -22,7 +23,12 @@ enum Input<'a> {
 
 /// Runs the command; [`Status::Different`] if any instruction is decompressed wrongly.
 pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
-    let schemes = chosen(&args.schemes, &args.sweep)?;
+    if args.table.as_deref() == Some("") {
+        return Ok(write!(files::stdout(), "{}", Experiment::list()).map(|()| Status::Clean)?);
+    }
+    let table = args.table.as_deref().map(Experiment::find).transpose()?;
+    let schemes = table.map_or_else(|| chosen(&args.schemes, &args.sweep), Experiment::schemes)?;
+    let data = args.data || table.is_some_and(Experiment::is_of_data);
     files::one_standard(args.inputs.iter().map(PathBuf::as_path))?;
     let (mut inputs, mut arm) = (Vec::new(), Vec::new());
     for path in &args.inputs {
@@ -37,7 +43,7 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
     if args.inputs.is_empty() {
         inputs.extend(suite.programs.iter().map(Input::Listed));
     }
-    let traces = inputs.len() * (schemes.len() + usize::from(args.data));
+    let traces = inputs.len() * (schemes.len() + usize::from(data));
     let bar = progress::bar(Some(traces as u64), "{wide_bar} {pos} of {len} traces, {eta} left");
     let limit = args.limit.unwrap_or(Options::default().limit);
     let options = Options { limit, sync_every: args.sync_every };
@@ -45,7 +51,7 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
     let mut comparison =
         Comparison::new(schemes, options).of(chosen).resume(args.resume.as_deref())?;
     comparison.measure(&inputs, |input| input.workload(args, limit), || bar.inc(1))?;
-    if args.data {
+    if data {
         comparison.measure_data(&inputs, |input| input.program(args, limit), || bar.inc(1))?;
     }
     if args.arm || !arm.is_empty() {
@@ -55,7 +61,10 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
     let json = args.output.as_deref().or(args.json.as_deref());
     if !json.is_some_and(files::is_standard) {
         let mut out = files::stdout();
-        comparison.print(&mut out, args.brief)?;
+        match table {
+            Some(table) => table.print(&comparison, args.format_table, &mut out)?,
+            None => comparison.print(&mut out, args.brief)?,
+        }
         out.flush()?;
     }
     if let Some(path) = json {
@@ -110,14 +119,11 @@ impl From<ComparisonError> for Failure {
         match error {
             ComparisonError::Program(error) => error.into(),
             ComparisonError::Log(error) => error.into(),
-            ComparisonError::ArmScheme(_) => {
-                Self::usage(format_args!("{error}, not one of --schemes"))
-                    .hint("--arm, or a program for Arm")
-            }
+            ComparisonError::ArmScheme(_) => Self::usage(error).hint("--arm, or a program for Arm"),
             ComparisonError::Sweep { sweep, what } => {
                 Self::usage(format_args!("--sweep {sweep}: {what}")).hint(ComparisonError::SWEEP)
             }
-            ComparisonError::Suite { .. } => Self::usage(error),
+            ComparisonError::Suite { .. } | ComparisonError::Table(_) => Self::usage(error),
             ComparisonError::Scheme(_) | ComparisonError::Data(_) => Self::usage(error),
             error => Self::input(error),
         }

@@ -4,6 +4,7 @@ use super::InputArgs;
 use super::values::named;
 use clap::Args;
 use hartrace_capture::programs::Placed;
+use hartrace_compressors::comparison::TableFormat;
 use hartrace_sources::executed::Executor;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -29,18 +30,16 @@ pub(crate) struct SchemesArgs {
     pub(crate) format: InputArgs,
     /// Schemes, separated by commas [default: all of docs/compression.md]
     ///
-    /// BASE, NEXS, HWLZ-256, gzip-6, zstd-17, eDMTF(192,4) or with b or h, rSDC-128 or with b or e (also by
-    /// sets and ways: rSDC-32x4), tTMBP, sTMBP, bTMBP, TAGE, E-Trace and E-Trace with some of +full, +ie, +sij,
-    /// +ir, +bp, +jtc. Sizes may differ, and all other settings follow the name in brackets, as in
-    /// `bTMBP[entries=1024,ras=16]`.
+    /// BASE, NEXS, HWLZ-256, gzip-6, zstd-17, eDMTF(192,4) or with b or h, rSDC-128 or with b or e (by sets and ways: rSDC-32x4),
+    /// tTMBP, sTMBP, bTMBP, TAGE, E-Trace and E-Trace with some of +full, +ie, +sij, +ir, +bp, +jtc. Sizes may differ, and all
+    /// other settings follow the name in brackets, as in `bTMBP[entries=1024,ras=16]`.
     #[arg(long, value_name = "NAMES")]
     pub(crate) schemes: Vec<String>,
     /// Also the schemes of a family with one setting varied: tmbp.entries=64..2048 doubles it each time,
     /// dmtf.mtf2=4,8,16 is a list. May be given more than once
     ///
-    /// Families: hwlz, gzip, zstd, dmtf, sdc, tmbp, tage, etrace. Varies the schemes of that family that
-    /// --schemes names, by default HWLZ-256, gzip-6, zstd-3, eDMTF(192,4), rSDC-128, bTMBP, TAGE or
-    /// E-Trace+ir+bp+jtc.
+    /// Families: hwlz, gzip, zstd, dmtf, sdc, tmbp, tage, etrace. Varies the schemes of that family that --schemes names, by
+    /// default HWLZ-256, gzip-6, zstd-3, eDMTF(192,4), rSDC-128, bTMBP, TAGE or E-Trace+ir+bp+jtc.
     #[arg(long, value_name = "FAMILY.KEY=VALUES")]
     pub(crate) sweep: Vec<String>,
     /// Empty all tables and send whole addresses after every N instructions [default: never]
@@ -58,6 +57,12 @@ pub(crate) struct SchemesArgs {
     /// Use the figures in FILE, and add new ones as they come: a sweep that was stopped goes on
     #[arg(long, value_name = "FILE")]
     pub(crate) resume: Option<PathBuf>,
+    /// A table of the dissertation, measured on these programs beside its own figures; without a number, lists the tables
+    #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["schemes", "sweep"])]
+    pub(crate) table: Option<String>,
+    /// How that table is written
+    #[arg(long, value_name = "FORMAT", value_parser = named(TableFormat::NAMED), default_value = "text")]
+    pub(crate) format_table: TableFormat,
     /// Only the means
     #[arg(long)]
     pub(crate) brief: bool,

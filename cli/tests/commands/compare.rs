@@ -85,6 +85,8 @@ fn what_cannot_be_compared_is_said_in_a_line() {
         (format!("compare {calls} --schemes ETMv4+rs"), 2, "try: --arm"),
         (format!("compare {calls} --schemes bTMBP[entires=4]"), 2, "only bhr_bits, branches"),
         (format!("compare {calls} --sweep tmbp.entries=3"), 2, "powers of two"),
+        (format!("compare {calls} --table 4.2"), 2, "only 4.3, 4.4"),
+        (format!("compare {calls} --table 4.3 --schemes BASE"), 2, "cannot be used with"),
         (format!("compare {calls} --sweep nothing"), 2, "no values"),
         ("compare calls.htr".into(), 2, "without the program"),
         (

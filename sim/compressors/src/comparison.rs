@@ -25,6 +25,7 @@ mod characteristics;
 mod chosen;
 mod data;
 mod error;
+mod experiment;
 mod figures;
 #[cfg(feature = "plots")]
 mod html;
@@ -47,6 +48,7 @@ pub use characteristics::Characteristics;
 pub use chosen::chosen;
 pub use data::DataFigures;
 pub use error::ComparisonError;
+pub use experiment::{Experiment, TableFormat};
 pub use figures::Figures;
 use hartrace_sources::executed::Program;
 use journal::Journal;
@@ -132,6 +134,10 @@ impl Comparison {
         done: impl Fn() + Sync,
     ) -> Result<(), E> {
         let Self { schemes, options, journal, .. } = &*self;
+        // A table about data or gates has no schemes, and needs no instruction trace.
+        if schemes.is_empty() {
+            return Ok(());
+        }
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let outer = cores.min(inputs.len()).max(1);
         let found = each(inputs, outer, |input| {

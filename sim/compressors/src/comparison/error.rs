@@ -16,7 +16,7 @@ pub enum ComparisonError {
     #[error(transparent)]
     Scheme(#[from] UnknownScheme),
     /// The scheme is not for RISC-V.
-    #[error("{0} is for Arm programs")]
+    #[error("{0} is for Arm programs, not one of these schemes")]
     ArmScheme(String),
     /// A sweep that cannot be understood.
     #[error("sweep {sweep}: {what}; try: {}", Self::SWEEP)]
@@ -34,6 +34,9 @@ pub enum ComparisonError {
         /// What is wrong with it.
         what: String,
     },
+    /// A table of the source that is not measured.
+    #[error("{0}")]
+    Table(String),
     /// A program cannot be executed.
     #[error(transparent)]
     Program(#[from] ProgramError),

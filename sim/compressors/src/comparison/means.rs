@@ -1,32 +1,10 @@
 //! Means of a suite, beside those of the literature.
 
 use super::Comparison;
+use super::experiment::published;
 use super::table::programs;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-
-/// Mean bits per instruction of 17 programs of MiBench for Arm, weighted by their instructions: V. Uzelac, Algorithms and Hardware
-/// Structures for Real-Time Compression of Program Traces, 2010, table 4.14 (page 103).
-const PUBLISHED: [(&str, f64); 13] = [
-    ("BASE", 1.055),
-    ("NEXS", 0.907),
-    ("HWLZ-256", 0.446),
-    ("HWLZ-1024", 0.233),
-    ("eDMTF(64,4)", 0.194),
-    ("eDMTF(192,4)", 0.119),
-    ("bSDC-128", 0.174),
-    ("eSDC-128", 0.146),
-    ("rSDC-128", 0.150),
-    ("tTMBP", 0.076),
-    ("sTMBP", 0.047),
-    ("bTMBP", 0.036),
-    ("gzip-6", 0.031),
-];
-
-/// The published mean of a scheme.
-pub(super) fn published(scheme: &str) -> Option<f64> {
-    PUBLISHED.iter().find(|(name, _)| *name == scheme).map(|(_, mean)| *mean)
-}
 
 impl Comparison {
     /// The mean of all programs' bits per instruction, each program with the same weight, by scheme.

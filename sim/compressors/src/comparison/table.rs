@@ -1,7 +1,7 @@
 //! Figures as text and as JSON.
 
+use super::experiment::published;
 use super::figures::per_instruction;
-use super::means::published;
 use super::{Characteristics, Comparison, DataFigures, Figures, IsaFigures};
 use crate::{Cost, Measured, Scheme};
 use serde::Serialize;
