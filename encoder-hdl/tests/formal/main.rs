@@ -27,5 +27,7 @@ fn main() {
         resync::proofs(),
     ];
     let proofs = proofs.into_iter().flatten().collect();
-    hartrace_hdl_tools::prove::run(Path::new(env!("CARGO_TARGET_TMPDIR")), proofs)
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/design/verification.md");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    hartrace_hdl_tools::prove::run_listed(folder, proofs, &document, "encoder proofs")
 }

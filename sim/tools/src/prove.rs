@@ -32,17 +32,31 @@ mod rig;
 pub use proof::Proof;
 pub use rig::{Rig, Stream, num};
 
-use libtest_mimic::Arguments;
+use crate::section;
+use libtest_mimic::{Arguments, Trial};
 use std::path::Path;
 use std::process::Command;
 
 /// Implements a whole test without harness: runs proofs and their mistakes as tests, with files in `folder`,
 /// and ends the program. The tests are ignored if a tool is missing.
 pub fn run(folder: &Path, proofs: Vec<Proof>) -> ! {
+    run_with(folder, proofs, Vec::new())
+}
+
+/// Does the same, and compares a section of a document with the list of the proofs.
+pub fn run_listed(folder: &Path, proofs: Vec<Proof>, document: &Path, name: &'static str) -> ! {
+    let header = "| proof | module | runs | mistakes that it finds |\n| --- | --- | --- | ---: |\n";
+    let rows: String = proofs.iter().map(Proof::row).collect();
+    let (list, document) = (format!("{header}{rows}"), document.to_owned());
+    let check = move || Ok(section::compare(&document, name, &list)?);
+    run_with(folder, proofs, vec![Trial::test("list", check)])
+}
+
+fn run_with(folder: &Path, proofs: Vec<Proof>, mut more: Vec<Trial>) -> ! {
     let args = Arguments::from_args();
     let has = |tool: &str| Command::new(tool).arg("-h").output().is_ok();
     let missing = ["yosys", "yosys-abc"].into_iter().any(|tool| !has(tool));
     let trials = proofs.into_iter().flat_map(|proof| proof.trials(folder));
-    let trials = trials.map(|trial| trial.with_ignored_flag(missing)).collect();
-    libtest_mimic::run(&args, trials).exit()
+    more.extend(trials.map(|trial| trial.with_ignored_flag(missing)));
+    libtest_mimic::run(&args, more).exit()
 }

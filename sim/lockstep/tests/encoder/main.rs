@@ -8,13 +8,16 @@
 mod bundled;
 mod compressors;
 mod crafted;
+mod document;
 mod gaps;
+mod harmless;
 mod holes;
 mod mutants;
 mod mutate;
 mod overload;
 mod stimulus;
 mod table;
+mod unknown;
 
 use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
@@ -62,6 +65,8 @@ fn main() {
     trials.extend(overload::trials(missing));
     trials.extend(mutants::trials(missing));
     trials.extend(compressors::trials(missing));
+    trials.extend(unknown::trials(missing));
+    trials.extend(document::trials());
     let conclusion = libtest_mimic::run(&args, trials);
     table.print();
     conclusion.exit();
@@ -99,7 +104,7 @@ fn walks(name: &str, config: &Config, seed: u64, table: &Table) -> Result<Covera
     let mut rng = fastrand::Rng::with_seed(seed ^ 0x1a9e5);
     let built = Bench::new(config, &Options::default());
     let mut bench = built.map_err(|error| format!("{config:?}: {error}"))?;
-    let mut coverage = Coverage::default();
+    let (mut coverage, mut figures) = (Coverage::default(), document::Walks::default());
     let mut left = number("HARTRACE_STEPS", 100_000);
     for turn in 0.. {
         if left == 0 {
@@ -111,8 +116,10 @@ fn walks(name: &str, config: &Config, seed: u64, table: &Table) -> Result<Covera
         let stimulus = stimulus::walk(&mut rng, config, number, steps as usize);
         let summary = send(&mut bench, &mut rng, &stimulus)?;
         table.add(name, steps, &summary);
+        figures.add(steps, &summary);
         coverage.add(&summary.coverage);
     }
+    document::keep_walks(name, figures)?;
     Ok(coverage)
 }
 

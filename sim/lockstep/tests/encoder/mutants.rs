@@ -2,12 +2,15 @@
 //!
 //! `HARTRACE_MUTANTS` sets the number of mistakes for each module, and has every named configuration tried.
 
+use crate::document::{self, Mistakes};
+use crate::harmless::HARMLESS;
 use crate::mutate::{Mutant, mutate};
 use crate::stimulus::{self, Stimulus};
 use hartrace_encoder_hdl::{Config, sources};
 use hartrace_hdl_tools::verilate::{Design, Options, SimError};
 use hartrace_lockstep::{Bench, Mismatch};
 use libtest_mimic::{Failed, Trial};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -19,80 +22,8 @@ const WALKS: u64 = 40;
 /// The configurations that are tried in every run of the tests.
 const SAMPLE: [&str; 2] = ["small", "full"];
 
-/// Mistakes that change no payload: configuration (empty for any), module, place, replacement, and why it has
-/// no effect.
-const HARMLESS: [(&str, &str, &str, &str, &str); 10] = [
-    (
-        "",
-        "te_ingress",
-        "shared",
-        "early_valid_q | works",
-        "without anything new, the registers before still hold what was shared last",
-    ),
-    (
-        "",
-        "te_resync_counter",
-        "far_d",
-        "!(on & (|(later[19:4] | reach)))",
-        "it is never far, so that nothing is looked up ahead: payloads are the same, but take longer",
-    ),
-    (
-        "",
-        "fifo_328x16",
-        "full_o",
-        "usage_q == 5'd17",
-        "room is counted before the queue, so that it is never asked whether it is full",
-    ),
-    (
-        "",
-        "fifo_338x16",
-        "full_o",
-        "usage_q == 5'd17",
-        "room is counted before the queue, so that it is never asked whether it is full",
-    ),
-    (
-        "",
-        "te_group_queue",
-        "ahead_sure_o",
-        "!ahead_word_q[26] & !(|(ahead_word_q[1:0] | ~ahead_word_q[5:4]))",
-        "a branch is looked up when it is described instead: slower, and the same",
-    ),
-    (
-        "",
-        "te_ingress",
-        "early_works_1_d",
-        "retires_1 & trap_1",
-        "lanes are used from the first on: if the second has a block, so has the first, which counts too",
-    ),
-    (
-        "",
-        "te_core",
-        "if",
-        "enters | rows",
-        "cycles are counted up to a synchronisation, and one follows every mark and every loss",
-    ),
-    (
-        "",
-        "te_core",
-        "if",
-        "enters | starts",
-        "tracing starts with an empty queue, which a start enters; all else enters while tracing",
-    ),
-    (
-        "",
-        "te_resync_counter",
-        "near_d",
-        "on & (|(soon[19:4] | reach))",
-        "one step at a time where more could be done with: slower, and the same",
-    ),
-    (
-        "",
-        "te_resync_counter",
-        "last_d",
-        "on & (|(with_one[19:4] | reach))",
-        "one step at a time where more could be done with: slower, and the same",
-    ),
-];
+/// Mistakes for each module that the document has.
+pub(crate) const FULL: usize = 12;
 
 pub(crate) fn trials(missing: bool) -> Vec<Trial> {
     let all = std::env::var_os("HARTRACE_MUTANTS").is_some();
@@ -103,10 +34,29 @@ pub(crate) fn trials(missing: bool) -> Vec<Trial> {
     Config::all_named().into_iter().map(trial).collect()
 }
 
+/// The mistakes of each module.
+pub(crate) fn tried(config: &Config, count: usize) -> Result<BTreeMap<String, Mistakes>, Failed> {
+    let mut files = sources(config)?;
+    let modules: Vec<_> =
+        files.iter().map(|(name, _)| name.trim_end_matches(".sv").into()).collect();
+    let mutants = mutate(&mut files, count, crate::number("HARTRACE_SEED", 1));
+    let of = |module: String| {
+        let mut crc = crc32fast::Hasher::new();
+        let mut mistakes = Mistakes::default();
+        for mutant in mutants.iter().filter(|mutant| mutant.module == module) {
+            crc.update(format!("{} {}\n", mutant.place, mutant.after).as_bytes());
+            mistakes.tried += 1;
+        }
+        (module, Mistakes { crc: crc.finalize(), ..mistakes })
+    };
+    Ok(modules.into_iter().map(of).collect())
+}
+
 fn check(name: &str) -> Result<(), Failed> {
     let config = Config::named(name).ok_or("no configuration")?;
-    let mut files = sources(&config)?;
     let count = crate::number("HARTRACE_MUTANTS", 2) as usize;
+    let mut mistakes = tried(&config, count)?;
+    let mut files = sources(&config)?;
     let mutants = mutate(&mut files, count, crate::number("HARTRACE_SEED", 1));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants").join(name);
     let mut bench =
@@ -118,19 +68,24 @@ fn check(name: &str) -> Result<(), Failed> {
     let mut wrong = Vec::new();
     for (number, mutant) in (1..).zip(&mutants) {
         let Mutant { module, place, before, after } = mutant;
-        let harmless = HARMLESS.iter().any(|(config, m, p, a, _)| {
-            (config.is_empty() || *config == name) && (*m, *p, *a) == (module, place, after)
-        });
-        match difference(&mut bench, number, &stimuli)? {
-            Some(_) if harmless => wrong.push(format!("{module}: {place}: {after} is seen")),
-            None if !harmless => {
+        let harmless = HARMLESS.iter().any(|harmless| harmless.is(name, module, place, after));
+        let seen = difference(&mut bench, number, &stimuli)?.is_some();
+        if let Some(mistakes) = mistakes.get_mut(module) {
+            mistakes.seen += usize::from(seen);
+        }
+        match (seen, harmless) {
+            (true, true) => wrong.push(format!("{module}: {place}: {after} is seen")),
+            (false, false) => {
                 wrong.push(format!("{module}: {place}: {before}\n    -> {after} is not seen"));
             }
             _ => {}
         }
     }
     println!("{name}: {} mistakes, {} not as expected", mutants.len(), wrong.len());
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+    if !wrong.is_empty() {
+        return Err(wrong.join("\n").into());
+    }
+    document::keep_mutants(name, count, mistakes)
 }
 
 /// The RTL with an input that selects the mistake.

@@ -1,7 +1,7 @@
 //! Inputs of an encoder that lead into situations which random walks reach rarely or never.
 
 use crate::bundled::{bundled, itype_width};
-use crate::{number, random};
+use crate::{crafted, number, random};
 use hartrace_encoder_hdl::{Config, ResyncUnit};
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::Retired;
@@ -56,19 +56,46 @@ pub(crate) fn directed(config: &Config) -> Result<Vec<Stimulus>, Failed> {
     for full_address in [false, true] {
         stimuli.extend((0..LOOPS).map(|seed| distances(config, &mut rng, seed, full_address)));
     }
-    if config.itype_width_p == 4 {
-        stimuli.extend([31, 45].map(|number| crafted(config, &mut rng, number)));
+    stimuli.extend(crafted(config, &mut rng, None));
+    if config.lanes > 1 {
+        stimuli.extend(crafted(config, &mut rng, Some(0)));
+        stimuli.extend(crafted(config, &mut rng, Some(1)));
     }
+    stimuli.extend((0..LOOPS).map(|seed| halts(config, &mut rng, seed)));
     Ok(stimuli)
 }
 
-/// What follows so many predicted branches, with every mode that has a table.
-fn crafted(config: &Config, rng: &mut fastrand::Rng, number: u64) -> Stimulus {
-    let rows = crate::crafted::after_branches(number);
-    let options =
+/// Rows put together by hand, with every mode that has a table, and with none; in pairs from a row on.
+fn crafted(config: &Config, rng: &mut fastrand::Rng, pairs: Option<usize>) -> Vec<Stimulus> {
+    let tables =
         Ioptions { jump_target_cache: config.etrace.cache_size_p > 0, ..remembering(config, rng) };
-    let setting = Setting { options, ..Setting::default() };
-    Stimulus { rows, setting, traffic: slowly(rng), late: false }
+    let cache = Ioptions { jump_target_cache: tables.jump_target_cache, ..Ioptions::default() };
+    let mut all = vec![(crafted::trap_values(), Ioptions::default())];
+    all.push((crafted::branch_maps(), cache));
+    if config.itype_width_p == 4 {
+        let numbers = [29, 30, 31, 45].into_iter();
+        all.extend(numbers.map(|number| (crafted::after_branches(number), tables)));
+    }
+    let stimulus = |rows: Vec<Retired>, options, traffic| {
+        let rows = pairs.map_or(rows.clone(), |from| crafted::paired(&rows, from));
+        let setting = Setting { options, ..Setting::default() };
+        Stimulus { rows, setting, traffic, late: false }
+    };
+    let mut stimuli = Vec::new();
+    for idle in [0, 300, 600] {
+        let traffic = Traffic { idle, ..slowly(rng) };
+        stimuli.push(stimulus(crafted::mispredicted(), tables, traffic));
+    }
+    stimuli.extend(all.into_iter().map(|(rows, options)| stimulus(rows, options, slowly(rng))));
+    stimuli
+}
+
+/// A hart that is halted while the queue is full.
+fn halts(config: &Config, rng: &mut fastrand::Rng, seed: u64) -> Stimulus {
+    let shape = Shape { steps: 2000, halts: 30, resets: 10, ..Shape::default() };
+    let traffic = Traffic { back_pressure: 900, idle: 0, ..slowly(rng) };
+    let modes = (random::setting(rng, config).options, resync(config, seed as usize, 2));
+    Stimulus { late: true, ..shaped(config, seed, shape, modes, traffic) }
 }
 
 fn half_words(config: &Config) -> u32 {
@@ -209,7 +236,8 @@ fn jumps(config: &Config, rng: &mut fastrand::Rng, seed: u64) -> Stimulus {
         implicit_return: config.etrace.irdepth_bits() > 0 && seed % 2 == 1,
         ..Ioptions::default()
     };
-    shaped(config, seed, shape, (options, (0, 0)), slowly(rng))
+    let resync = if seed % 4 == 3 { resync(config, 0, 0) } else { (0, 0) };
+    shaped(config, seed, shape, (options, resync), slowly(rng))
 }
 
 /// Calls that nest as deep as the stack and deeper, and returns to other places.
@@ -258,7 +286,9 @@ fn levels(config: &Config, rng: &mut fastrand::Rng, seed: u64) -> Stimulus {
 
 /// Jumps between segments whose distances need every number of bytes.
 fn distances(config: &Config, rng: &mut fastrand::Rng, seed: u64, full_address: bool) -> Stimulus {
-    let far = (0..8).map(|byte| 0x40u64 << (8 * byte)).map(|far| far | rng.u64(..far));
+    // Any address of so many bytes, or one with long runs of equal bits.
+    let far = (0..8).map(|byte| 0x40u64 << (8 * byte));
+    let far = far.map(|far| if seed % 4 < 2 { far | rng.u64(..far) } else { far });
     let far: Vec<u64> = far.collect();
     let shape = Shape {
         steps: 3000,

@@ -225,6 +225,20 @@ impl Proof {
         trials
     }
 
+    /// A row of a table: the name, the block in the rig, which runs are examined, and the number of mistakes.
+    pub(crate) fn row(&self) -> String {
+        let before = self.files.iter().find_map(|(_, text)| text.split_once(" i_block ("));
+        let module = before.and_then(|(before, _)| before.split_whitespace().last());
+        let runs = match &self.means {
+            Means::Cycles => format!("of {} cycles", self.cycles),
+            Means::Search => "any".to_owned(),
+            Means::Settled(cycles) => format!("any; the first {cycles} cycles one by one"),
+            Means::Induction(_, depth) => format!("any, by induction over {depth} cycles"),
+        };
+        let (name, module, mistakes) = (&self.name, module.unwrap_or("-"), self.mistakes.len());
+        format!("| `{name}` | `{module}` | {runs} | {mistakes} |\n")
+    }
+
     fn text(&self) -> String {
         self.files.iter().map(|(_, text)| text.as_str()).chain([self.top.as_str()]).collect()
     }
