@@ -161,7 +161,7 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     }
 
     let mut ports: Vec<(String, Expr)> =
-        vec![("valid_i".into(), requests["valid_o"].clone()), ("ready_i".into(), ready_i)];
+        vec![("valid_i".into(), requests["valid_o"].clone()), ("ready_i".into(), ready_i.clone())];
     for wire in crate::request::wires(config) {
         ports.push((format!("{}_i", wire.name), requests[&format!("{}_o", wire.name)].clone()));
     }
@@ -177,6 +177,7 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     m.assign(&valid_o, &payloads["valid_o"]);
     m.assign(&data_o, &payloads["data_o"]);
     m.assign(&len_o, &payloads["len_o"]);
+    m.assert_stays("payload", &valid_o & !&ready_i, concat(&[&valid_o, &data_o, &len_o]));
     // A loss that has not been reported yet counts as pending too.
     let empty = !room.taken.q.any() & !&front.loses & &payloads["empty_o"];
     m.assign(&empty_o, &empty);

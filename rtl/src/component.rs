@@ -210,6 +210,8 @@ pub(crate) struct Property {
     pub(crate) kind: PropertyKind,
     pub(crate) name: String,
     pub(crate) expr: Expr,
+    /// Of [`PropertyKind::Stays`]: whether the value has to be the same at the next edge.
+    pub(crate) waits: Option<Expr>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,4 +219,6 @@ pub(crate) enum PropertyKind {
     Assert,
     Assume,
     Cover,
+    /// The value is the same as at the edge before. Only simulation checks it.
+    Stays,
 }

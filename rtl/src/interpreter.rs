@@ -21,6 +21,8 @@ pub struct Interpreter {
     values: Vec<Bits>,
     memories: BTreeMap<String, Vec<Bits>>,
     children: BTreeMap<String, Interpreter>,
+    /// What had to stay at the last edge, by property.
+    offered: BTreeMap<String, Bits>,
 }
 
 impl Interpreter {
@@ -43,13 +45,20 @@ impl Interpreter {
                 _ => {}
             }
         }
-        let mut new = Self { component: component.clone(), values, memories, children };
+        let mut new = Self {
+            component: component.clone(),
+            values,
+            memories,
+            children,
+            offered: BTreeMap::new(),
+        };
         new.reset();
         new
     }
 
     /// Resets all registers that have a reset.
     pub fn reset(&mut self) {
+        self.offered.clear();
         let component = self.component.clone();
         for Register { q, reset, .. } in &component.source().registers {
             if let Some(value) = reset.as_ref().and_then(Expr::value) {
@@ -125,7 +134,20 @@ impl Interpreter {
         let component = self.component.clone();
         let content = component.content();
         for property in &component.source().properties {
-            if property.kind != PropertyKind::Cover && !self.value(&property.expr).any() {
+            let holds = match (property.kind, &property.waits) {
+                (PropertyKind::Cover, _) => true,
+                (PropertyKind::Stays, waits) => {
+                    let value = self.value(&property.expr);
+                    let waits = waits.as_ref().is_some_and(|waits| self.value(waits).any());
+                    let before = match waits {
+                        true => self.offered.insert(property.name.clone(), value.clone()),
+                        false => self.offered.remove(&property.name),
+                    };
+                    before.is_none_or(|before| before == value)
+                }
+                _ => self.value(&property.expr).any(),
+            };
+            if !holds {
                 failed.push(format!("{}.{}", content.name, property.name));
             }
         }

@@ -49,6 +49,7 @@ pub(crate) fn module(content: &mut Content, id: ModuleId) -> Body {
         let mut property = property.clone();
         lower.hint = property.name.clone();
         property.expr = lower.expr(&property.expr);
+        property.waits = property.waits.map(|waits| lower.expr(&waits));
         lowered.properties.push(property);
     }
     lowered.items.append(&mut lower.before);

@@ -240,6 +240,18 @@ impl Module {
         self.property(PropertyKind::Assert, name, holds.into());
     }
 
+    /// Asserts that `value` is the same at the clock edge after one at which it `waits`, as what a sender offers
+    /// has to be until it is taken. Simulation checks it, with registers that only exist there; provers do not.
+    #[track_caller]
+    pub fn assert_stays(&self, name: &str, waits: impl Into<Expr>, value: impl Into<Expr>) {
+        let (waits, value) = (waits.into(), value.into());
+        waits.is_bit("property");
+        check_owner(&waits, self.id);
+        self.claim(&format!("{name}_waits_q"));
+        self.claim(&format!("{name}_before_q"));
+        self.add_property(PropertyKind::Stays, name, value, Some(waits));
+    }
+
     /// Requires that the environment ensures `holds` at every clock edge outside reset. Simulation
     /// checks it; provers assume it.
     #[track_caller]
@@ -255,12 +267,17 @@ impl Module {
 
     #[track_caller]
     fn property(&self, kind: PropertyKind, name: &str, expr: Expr) {
-        self.needs_clock(name);
         expr.is_bit("property");
+        self.add_property(kind, name, expr, None);
+    }
+
+    #[track_caller]
+    fn add_property(&self, kind: PropertyKind, name: &str, expr: Expr, waits: Option<Expr>) {
+        self.needs_clock(name);
         check_owner(&expr, self.id);
         self.claim(name);
         let name = name.to_owned();
-        self.content.borrow_mut().body.properties.push(Property { kind, name, expr });
+        self.content.borrow_mut().body.properties.push(Property { kind, name, expr, waits });
     }
 
     #[track_caller]

@@ -1,7 +1,7 @@
 //! What parameters leave out is not written, what is written twice is found, and two sets of parameters fit into one
 //! design.
 
-use hartrace_rtl::{Component, Expr, Module, lit, ones, zero};
+use hartrace_rtl::{Bits, Component, Expr, Interpreter, Module, concat, lit, ones, zero};
 
 /// A module with inputs `a_i` and `b_i` of four bits.
 fn module(of: impl FnOnce(&Module, &Expr, &Expr) -> Expr) -> Component {
@@ -92,6 +92,27 @@ fn properties_that_always_hold_are_not_written() {
     m.assert_always("may_fail", &a | !&y.q);
     let text = m.finish().emit();
     assert!(text.contains("may_fail") && !text.contains("holds"), "{text}");
+}
+
+#[test]
+fn what_is_offered_has_to_stay() {
+    let m = Module::new("simple", "").clocked();
+    let [valid, ready] = ["valid_i", "ready_i"].map(|name| m.input(name, 1, ""));
+    let data = m.input("data_i", 4, "");
+    m.assert_stays("offer", &valid & !&ready, concat(&[&valid, &data]));
+    let mut interpreter = Interpreter::new(&m.finish());
+    let mut clock = |valid: u128, ready: u128, data: u128| {
+        let inputs = [("valid_i", 1, valid), ("ready_i", 1, ready), ("data_i", 4, data)];
+        let inputs = inputs.map(|(port, width, value)| (port, Bits::new(width, value)));
+        interpreter.set_all(inputs);
+        interpreter.clock()
+    };
+    assert!(clock(1, 0, 3).is_empty(), "offered for the first time");
+    assert!(clock(1, 1, 3).is_empty(), "taken");
+    assert!(clock(1, 0, 4).is_empty(), "the next");
+    assert_eq!(clock(1, 0, 5), ["simple.offer"], "changed");
+    assert_eq!(clock(0, 0, 5), ["simple.offer"], "withdrawn");
+    assert!(clock(0, 0, 6).is_empty(), "nothing is offered");
 }
 
 #[test]

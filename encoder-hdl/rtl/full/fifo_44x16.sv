@@ -72,4 +72,24 @@ module fifo_44x16 (
     end
   end
 `endif
+
+`ifndef SYNTHESIS
+`ifndef FORMAL
+  logic offered_waits_q;
+  logic [44:0] offered_before_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      offered_waits_q <= 1'b0;
+    end else begin
+      offered_waits_q <= valid_o & !ready_i;
+    end
+  end
+  always @(posedge clk_i) begin
+    offered_before_q <= {valid_o, data_o};
+    if (rst_ni & offered_waits_q) begin : offered
+      assert (offered_before_q === ({valid_o, data_o}));
+    end
+  end
+`endif
+`endif
 endmodule

@@ -250,4 +250,39 @@ module memory_sink_8a64b4 (
     end
   end
 `endif
+
+`ifndef SYNTHESIS
+`ifndef FORMAL
+  logic write_address_waits_q;
+  logic [72:0] write_address_before_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      write_address_waits_q <= 1'b0;
+    end else begin
+      write_address_waits_q <= awvalid_o & !awready_i;
+    end
+  end
+  always @(posedge clk_i) begin
+    write_address_before_q <= {awvalid_o, awaddr_o, awlen_o};
+    if (rst_ni & write_address_waits_q) begin : write_address
+      assert (write_address_before_q === ({awvalid_o, awaddr_o, awlen_o}));
+    end
+  end
+  logic write_data_waits_q;
+  logic [65:0] write_data_before_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      write_data_waits_q <= 1'b0;
+    end else begin
+      write_data_waits_q <= wvalid_o & !wready_i;
+    end
+  end
+  always @(posedge clk_i) begin
+    write_data_before_q <= {wvalid_o, wdata_o, wlast_o};
+    if (rst_ni & write_data_waits_q) begin : write_data
+      assert (write_data_before_q === ({wvalid_o, wdata_o, wlast_o}));
+    end
+  end
+`endif
+`endif
 endmodule

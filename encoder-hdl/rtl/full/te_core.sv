@@ -609,4 +609,24 @@ module te_core (
       end
     end
   end
+
+`ifndef SYNTHESIS
+`ifndef FORMAL
+  logic payload_waits_q;
+  logic [149:0] payload_before_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      payload_waits_q <= 1'b0;
+    end else begin
+      payload_waits_q <= valid_o & !ready_i;
+    end
+  end
+  always @(posedge clk_i) begin
+    payload_before_q <= {valid_o, data_o, len_o};
+    if (rst_ni & payload_waits_q) begin : payload
+      assert (payload_before_q === ({valid_o, data_o, len_o}));
+    end
+  end
+`endif
+`endif
 endmodule

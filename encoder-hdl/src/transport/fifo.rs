@@ -1,6 +1,6 @@
 //! A buffer in LUT RAM.
 
-use hartrace_rtl::{Component, Expr, Module, index_width, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, zero};
 
 /// A first-word-fall-through FIFO of `depth` words of `width` bits: `fifo_{width}x{depth}`.
 ///
@@ -57,6 +57,7 @@ pub fn fifo(width: u32, depth: u32) -> Component {
     m.assert_always("read_in_range", read.q.le(lit(read.q.width(), last)));
     m.assert_always("usage_in_range", usage.q.le(lit(usage.q.width(), depth.into())));
     m.assert_always("usage_is_distance", distance(&read.q, &usage.q, depth).eq(&write.q));
+    m.assert_stays("offered", &valid_o & !&ready_i, concat(&[&valid_o, &data_o]));
     m.finish()
 }
 

@@ -202,6 +202,10 @@ pub fn memory_sink(params: MemorySink) -> Component {
     let left = (&len.q - &beat.q).zext(usage.width());
     m.assert_always("words_for_beats", !&data.q | usage.gt(left));
     m.assert_always("beat_in_burst", !&data.q | beat.q.le(&len.q));
+    let write = concat(&[&awvalid_o, &awaddr_o, &awlen_o]);
+    m.assert_stays("write_address", &awvalid_o & !&awready_i, write);
+    let write = concat(&[&wvalid_o, &wdata_o, &wlast_o]);
+    m.assert_stays("write_data", &wvalid_o & !&wready_i, write);
     m.assume_always("response_is_expected", !&bvalid_i | pending.q.any());
     m.assume_always("pointer_written_while_idle", !&wp_we_i | &idle_o);
     m.finish()

@@ -1,6 +1,6 @@
 //! A register stage that cuts paths in both directions.
 
-use hartrace_rtl::{Component, Module, zero};
+use hartrace_rtl::{Component, Module, concat, zero};
 
 /// Two registers of `width` bits in a stream: `spill_{width}`.
 ///
@@ -42,5 +42,6 @@ pub fn spill(width: u32) -> Component {
     m.assign(&data_o, &first.q);
 
     m.assert_always("first_before_second", &valid.q | !&spilled.q);
+    m.assert_stays("offered", &valid.q & !&ready_i, concat(&[&valid.q, &first.q]));
     m.finish()
 }

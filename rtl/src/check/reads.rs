@@ -104,7 +104,7 @@ pub(crate) fn of_body(signals: &[Rc<Signal>], body: &Body) -> Vec<Vec<bool>> {
     }
     let enables = body.registers.iter().filter_map(|register| register.enable.as_ref());
     let resets = body.registers.iter().filter_map(|register| register.reset.as_ref());
-    let properties = body.properties.iter().map(|property| &property.expr);
+    let properties = body.properties.iter().flat_map(|p| std::iter::once(&p.expr).chain(&p.waits));
     enables.chain(resets).chain(properties).for_each(|e| of_expr(e, loops, &mut report));
     let clock = signals.iter().filter(|s| s.name == "clk_i" || s.name == "rst_ni");
     // Clocks and resets that no register needs have their own sink.

@@ -212,26 +212,58 @@ fn step(out: &mut Lines, register: &Register) {
 /// Properties for simulators and provers. Synthesis defines `SYNTHESIS`; so does yosys, unless it
 /// reads for a proof.
 fn properties(out: &mut Lines, properties: &[Property]) {
-    if properties.is_empty() {
-        return;
-    }
-    out.blank();
-    out.directive("`ifndef SYNTHESIS");
-    out.nested("always @(posedge clk_i) begin", "end", |out| {
-        out.line("if (rst_ni) begin");
-        out.indented(|out| {
-            let (covers, claims): (Vec<_>, Vec<_>) =
-                properties.iter().partition(|p| p.kind == PropertyKind::Cover);
-            claims.into_iter().for_each(|p| property(out, p));
-            if !covers.is_empty() {
-                out.directive("`ifdef FORMAL");
-                covers.into_iter().for_each(|p| property(out, p));
-                out.directive("`endif");
-            }
+    let (stays, claims): (Vec<_>, Vec<_>) =
+        properties.iter().partition(|property| property.kind == PropertyKind::Stays);
+    if !claims.is_empty() {
+        out.blank();
+        out.directive("`ifndef SYNTHESIS");
+        out.nested("always @(posedge clk_i) begin", "end", |out| {
+            out.line("if (rst_ni) begin");
+            out.indented(|out| {
+                let (covers, claims): (Vec<&Property>, Vec<&Property>) =
+                    claims.into_iter().partition(|p| p.kind == PropertyKind::Cover);
+                claims.into_iter().for_each(|p| property(out, p));
+                if !covers.is_empty() {
+                    out.directive("`ifdef FORMAL");
+                    covers.into_iter().for_each(|p| property(out, p));
+                    out.directive("`endif");
+                }
+            });
+            out.line("end");
         });
+        out.directive("`endif");
+    }
+    if !stays.is_empty() {
+        out.blank();
+        // Provers are given the same claims where they are to show them.
+        out.directive("`ifndef SYNTHESIS");
+        out.directive("`ifndef FORMAL");
+        stays.into_iter().for_each(|property| self::stays(out, property));
+        out.directive("`endif");
+        out.directive("`endif");
+    }
+}
+
+/// A value that stays, with registers for the one before.
+fn stays(out: &mut Lines, property: &Property) {
+    let Property { name, expr: value, waits: Some(waits), .. } = property else { return };
+    out.line(&format!("logic {name}_waits_q;"));
+    out.line(&format!("{} {name}_before_q;", vector(value.width())));
+    out.nested(CLOCK_OR_RESET, "end", |out| {
+        out.line("if (!rst_ni) begin");
+        out.indented(|out| out.line(&format!("{name}_waits_q <= 1'b0;")));
+        out.line("end else begin");
+        out.indented(|out| assignment(out, "", text(format!("{name}_waits_q")), "<=", waits));
         out.line("end");
     });
-    out.directive("`endif");
+    out.nested("always @(posedge clk_i) begin", "end", |out| {
+        assignment(out, "", text(format!("{name}_before_q")), "<=", value);
+        out.nested(&format!("if (rst_ni & {name}_waits_q) begin : {name}"), "end", |out| {
+            // Bits that were never written are unknown, and stay so.
+            let head = format!("assert ({name}_before_q === (");
+            out.doc(sequence([list(&head, vec![expr(value)], "))"), text(";")]));
+        });
+    });
 }
 
 fn property(out: &mut Lines, property: &Property) {
@@ -239,6 +271,7 @@ fn property(out: &mut Lines, property: &Property) {
         PropertyKind::Assert => "assert",
         PropertyKind::Assume => "assume",
         PropertyKind::Cover => "cover",
+        PropertyKind::Stays => return,
     };
     // Icarus Verilog does not support labels of assertions, only names of blocks.
     out.nested(&format!("begin : {}", property.name), "end", |out| {

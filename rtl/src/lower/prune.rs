@@ -80,5 +80,5 @@ fn sink(content: &mut Content, id: ModuleId, number: usize, unread: &dyn Fn(usiz
 
 fn always_holds(property: &Property) -> bool {
     let holds = matches!(property.expr.node(), Node::Literal(bits) if bits.any());
-    holds && property.kind != PropertyKind::Cover
+    holds && matches!(property.kind, PropertyKind::Assert | PropertyKind::Assume)
 }

@@ -228,6 +228,7 @@ fn properties() -> Component {
     m.assert_always("count_is_a_digit", count.q.le(lit(4, 9)));
     m.assume_always("up_if_zero", &up | count.q.any());
     m.cover("count_is_full", count.q.is(9));
+    m.assert_stays("count_stays", !&up, concat(&[&count.q, &up]));
     m.finish()
 }
 

@@ -40,4 +40,24 @@ module properties (
     end
   end
 `endif
+
+`ifndef SYNTHESIS
+`ifndef FORMAL
+  logic count_stays_waits_q;
+  logic [4:0] count_stays_before_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      count_stays_waits_q <= 1'b0;
+    end else begin
+      count_stays_waits_q <= !up_i;
+    end
+  end
+  always @(posedge clk_i) begin
+    count_stays_before_q <= {count_q, up_i};
+    if (rst_ni & count_stays_waits_q) begin : count_stays
+      assert (count_stays_before_q === ({count_q, up_i}));
+    end
+  end
+`endif
+`endif
 endmodule

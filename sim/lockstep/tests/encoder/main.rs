@@ -14,6 +14,7 @@ mod harmless;
 mod holes;
 mod mutants;
 mod mutate;
+mod offered;
 mod overload;
 mod stimulus;
 mod table;
@@ -65,6 +66,7 @@ fn main() {
     trials.extend(overload::trials(missing));
     trials.extend(mutants::trials(missing));
     trials.extend(compressors::trials(missing));
+    trials.extend(offered::trials(missing));
     trials.extend(unknown::trials(missing));
     trials.extend(document::trials());
     let conclusion = libtest_mimic::run(&args, trials);
