@@ -85,7 +85,8 @@ impl Tmbp {
 
     /// Low bits of an address that the predictor depends on.
     fn pc_bits(&self) -> u32 {
-        let targets = if self.ibtb > 0 { self.pc_shift + TAG_SHIFT + TAG } else { 0 };
+        let path = || self.pc_shift + TAG + TAG_SHIFT.max(index_width(self.sets()));
+        let targets = if self.ibtb > 0 { path() } else { 0 };
         self.link_bits().max(targets).max(self.pc_shift + index_width(self.entries))
     }
 
