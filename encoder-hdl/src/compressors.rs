@@ -1,6 +1,7 @@
 //! Compressors of program traces in hardware, on the ingress port of the encoder.
 //!
-//! [`tmbp`] builds TMBP, which has a branch predictor and sends its mispredictions. The software models in
+//! [`tmbp`] builds TMBP, which has a branch predictor and sends its mispredictions; [`sdc`] builds rSDC, which has a cache
+//! of instruction streams, and sends which of them follow each other. The software models in
 //! `hartrace-compressors` have the same parameters, and the hardware sends the same bits; tests compare them in lock
 //! step.
 //!
@@ -30,17 +31,19 @@
 mod bits;
 mod numbers;
 mod port;
+mod sdc;
 mod tables;
 mod tmbp;
 
 pub use numbers::Widths;
+pub use sdc::{RunLength, Sdc, sdc};
 pub use tmbp::{Tmbp, tmbp};
 
 use hartrace_rtl::Component;
 use thiserror::Error;
 
 /// Names of compressors with the sizes of the source, each for addresses of 64 and of 32 bits.
-pub const NAMES: [&str; 2] = ["bTMBP", "bTMBP-rv32"];
+pub const NAMES: [&str; 4] = ["bTMBP", "bTMBP-rv32", "rSDC-128", "rSDC-128-rv32"];
 
 /// The compressor of this name.
 ///
@@ -55,6 +58,7 @@ pub fn named(name: &str) -> Option<Component> {
     };
     let built = match scheme {
         "bTMBP" => tmbp(&Tmbp { xlen, ..Tmbp::BASE }),
+        "rSDC-128" => sdc(&Sdc { xlen, ..Sdc::REDUCED }),
         _ => return None,
     };
     built.ok()

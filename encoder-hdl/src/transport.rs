@@ -55,8 +55,8 @@ pub use fifo::fifo;
 pub use frame_generator::{WORD_BYTES as FRAME_WORD_BYTES, frame_generator};
 pub use funnel::funnel;
 pub use memory_sink::{MemorySink, memory_sink};
-pub(crate) use packer::choose;
 pub use packer::{Packer, packer};
+pub(crate) use packer::{choose, fit};
 pub use spill::spill;
 
 use hartrace_rtl::index_width;

@@ -1,7 +1,7 @@
 //! Linters report no warnings about the RTL of the named configurations, nor about the corners of
 //! the parameters. Random configurations are checked where they are simulated, in `sim/lockstep`.
 
-use hartrace_encoder_hdl::compressors::{self, Tmbp, Widths, tmbp};
+use hartrace_encoder_hdl::compressors::{self, RunLength, Sdc, Tmbp, Widths, sdc, tmbp};
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit, encoder};
 use hartrace_etrace::Params;
 use hartrace_hdl_tools::lint::Design;
@@ -67,8 +67,25 @@ fn compressors() -> Vec<Component> {
         Tmbp::TINY,
         Tmbp::SMALL,
     ];
+    let smallest = Sdc {
+        xlen: 32,
+        entries: 4,
+        ways: 2,
+        shift: 1,
+        run: RunLength { w0: 1, wmin: 1, wmax: 1, m0: 1 },
+    };
+    let largest = Sdc {
+        entries: 1 << 16,
+        ways: 16,
+        shift: 7,
+        run: RunLength { w0: 32, wmin: 2, wmax: 32, m0: 14 },
+        ..Sdc::REDUCED
+    };
+    let caches = [smallest, largest, Sdc { xlen: 32, ..largest }];
     let named = compressors::NAMES.iter().map(|name| compressors::named(name).expect("a name"));
-    named.chain(others.iter().map(|config| tmbp(config).expect("legal parameters"))).collect()
+    let others = others.iter().map(|config| tmbp(config).expect("legal parameters"));
+    let caches = caches.iter().map(|config| sdc(config).expect("legal parameters"));
+    named.chain(others).chain(caches).collect()
 }
 
 /// All parameters at their minimum and at their maximum, and each feature removed or added on its

@@ -20,8 +20,8 @@ pub(crate) enum FpgaCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// micro, small, full, cva6 or small_bytes, a TOML file with parameters, or the compressor bTMBP or
-    /// bTMBP-rv32; may be repeated [default: all named ones]
+    /// micro, small, full, cva6 or small_bytes, a TOML file with parameters, or a compressor, bTMBP or
+    /// rSDC-128, each also with -rv32; may be repeated [default: all named ones]
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) config: Vec<String>,
     /// Measure trace decoders instead: of ETMv4, or of E-Trace as a configuration of the encoder sends it

@@ -1,7 +1,8 @@
 //! Packs fields of any number of bits into words.
 
+use super::numbers::Field;
 use crate::transport::choose;
-use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, Reg, concat, index_width, lit, zero};
 
 /// Bits of a word.
 pub(crate) const WORD: u32 = 32;
@@ -101,4 +102,100 @@ fn pieces(m: &Module, data: &Expr, high: &Expr, take: &Expr) -> (Expr, Expr, Exp
     let parts: Vec<Expr> = (0..number).map(|i| padded.slice(i * WORD, WORD)).collect();
     let piece = m.let_("piece", choose(&parts, &now));
     (piece, m.let_("piece_high", &within.q.repeat(count) | high.trunc(count)), last)
+}
+
+/// The ports of a compressor for words.
+pub(crate) struct Words {
+    flush: Expr,
+    empty_o: Expr,
+    valid_o: Expr,
+    ready: Expr,
+    data_o: Expr,
+    len_o: Expr,
+}
+
+impl Words {
+    pub(crate) fn new(m: &Module) -> Self {
+        Self {
+            flush: m.input("flush_i", 1, "send all bits; nothing retires"),
+            empty_o: m.output("empty_o", 1, "nothing is on its way"),
+            valid_o: m.output("valid_o", 1, ""),
+            ready: m.input("ready_i", 1, ""),
+            data_o: m.output("data_o", WORD, "a word, first byte lowest"),
+            len_o: m.output("len_o", LEN, "its bits"),
+        }
+    }
+
+    /// Whether all bits are to be sent.
+    pub(crate) fn flush(&self) -> &Expr {
+        &self.flush
+    }
+
+    /// Packs fields of up to `bits` bits. `rests`: no field is on its way. `taken` is driven: the field is taken.
+    pub(crate) fn pack(
+        self,
+        m: &Module,
+        bits: u32,
+        [valid, data, high, taken]: [&Expr; 4],
+        rests: &Expr,
+    ) {
+        let words = m.inst(
+            "i_packer",
+            &packer(bits),
+            &[
+                ("valid_i", valid),
+                ("data_i", data),
+                ("high_i", high),
+                ("flush_i", &(self.flush & rests)),
+                ("ready_i", &self.ready),
+            ],
+        );
+        m.assign(taken, &words["ready_o"]);
+        m.assign(&self.valid_o, &words["valid_o"]);
+        m.assign(&self.data_o, &words["data_o"]);
+        m.assign(&self.len_o, &words["len_o"]);
+        m.assign(&self.empty_o, rests & &words["empty_o"]);
+    }
+}
+
+/// The ports of a module for fields, which leave through a register: choosing one takes most of a cycle.
+pub(crate) struct Fields {
+    bits: u32,
+    chosen: Reg,
+    valid_o: Expr,
+    data_o: Expr,
+    high_o: Expr,
+    /// A field can be chosen.
+    pub(crate) free: Expr,
+}
+
+impl Fields {
+    /// For fields of up to `bits` bits.
+    pub(crate) fn new(m: &Module, bits: u32) -> Self {
+        let valid_o = m.output("valid_o", 1, "");
+        let ready_i = m.input("ready_i", 1, "");
+        let data_o = m.output("data_o", bits, "a field, its last bit lowest");
+        let high_o = m.output("high_o", high_width(bits), "number of its first bit");
+        let chosen = m.reg("chosen", false);
+        let free = m.let_("free", !&chosen.q | ready_i);
+        Self { bits, chosen, valid_o, data_o, high_o, free }
+    }
+
+    /// Whether a field is chosen now, if there is one.
+    pub(crate) fn moves(&self, m: &Module, valid: &Expr) -> Expr {
+        let moves = m.let_("moves", valid & &self.free);
+        m.assign(&self.chosen.d, valid | !&self.free);
+        m.assign(&self.valid_o, &self.chosen.q);
+        moves
+    }
+
+    /// The field that is chosen.
+    pub(crate) fn choose(self, m: &Module, moves: &Expr, field: Field) {
+        let data = m.reg_data("data", self.bits, moves);
+        let high = m.reg_data("high", high_width(self.bits), moves);
+        m.assign(&data.d, field.data);
+        m.assign(&high.d, field.high);
+        m.assign(&self.data_o, &data.q);
+        m.assign(&self.high_o, &high.q);
+    }
 }

@@ -20,6 +20,11 @@ pub(crate) struct Field {
 }
 
 impl Field {
+    /// One of two fields.
+    pub(crate) fn select(condition: &Expr, yes: &Self, no: &Self) -> Self {
+        Self { data: condition.mux(&yes.data, &no.data), high: condition.mux(&yes.high, &no.high) }
+    }
+
     fn named(m: &Module, name: &str, data: Expr, high: Expr) -> Self {
         let data = m.let_(&format!("{name}_data"), data);
         Self { data, high: m.let_(&format!("{name}_high"), high) }

@@ -4,6 +4,9 @@ use crate::ingress::{UNINFERABLE, itype_is};
 use hartrace_etrace::ingress::IType;
 use hartrace_rtl::{Expr, Module};
 
+/// Low bits of an address that tell whether a branch leads to the instruction behind it: branches reach 4 KiB.
+pub(crate) const BRANCH: u32 = 13;
+
 /// What retires in this cycle.
 pub(crate) struct Row {
     /// Its address; the lowest bit is zero.

@@ -3,8 +3,8 @@
 mod emitter;
 mod predictor;
 
-use super::bits::{LEN, WORD, packer};
-use super::port::Row;
+use super::bits::Words;
+use super::port::{BRANCH, Row};
 use super::tables::Clear;
 use super::{CompressorError, Widths};
 use hartrace_etrace::ingress::IType;
@@ -13,9 +13,6 @@ use predictor::TAG;
 
 /// Bits of an address that tables keep, the lowest of which is zero and left out.
 pub(super) const LOW: u32 = 20;
-
-/// Low bits of an address that tell whether a branch leads to the instruction behind it.
-const BRANCH: u32 = 13;
 
 /// The lowest bit of a tag, counted from the lowest bit of an index.
 const TAG_SHIFT: u32 = 6;
@@ -137,12 +134,7 @@ pub fn tmbp(config: &Tmbp) -> Result<Component, CompressorError> {
     .clocked();
     let row = Row::new(&m, config.xlen);
     let stall_o = m.output("stall_o", 1, "what retires has to be held");
-    let flush_i = m.input("flush_i", 1, "send all bits; nothing retires");
-    let empty_o = m.output("empty_o", 1, "nothing is on its way");
-    let valid_o = m.output("valid_o", 1, "");
-    let ready_i = m.input("ready_i", 1, "");
-    let data_o = m.output("data_o", WORD, "a word, first byte lowest");
-    let len_o = m.output("len_o", LEN, "its bits");
+    let words = Words::new(&m);
 
     let clear =
         Clear::new(&m, [config.entries, config.ras, config.ibtb].into_iter().fold(2, u32::max));
@@ -216,22 +208,8 @@ pub fn tmbp(config: &Tmbp) -> Result<Component, CompressorError> {
     m.assign(&take, &row.works & !&stall_o);
     m.assign(&seen.d, &take | (&seen.q & !&moves));
     let rests = m.let_("rests", !&seen.q & !&waits.q & !&fields["valid_o"]);
-    let words = m.inst(
-        "i_packer",
-        &packer(emitter::field_bits(config)),
-        &[
-            ("valid_i", &fields["valid_o"]),
-            ("data_i", &fields["data_o"]),
-            ("high_i", &fields["high_o"]),
-            ("flush_i", &(flush_i & &rests)),
-            ("ready_i", &ready_i),
-        ],
-    );
-    m.assign(&chosen, &words["ready_o"]);
-    m.assign(&valid_o, &words["valid_o"]);
-    m.assign(&data_o, &words["data_o"]);
-    m.assign(&len_o, &words["len_o"]);
-    m.assign(&empty_o, rests & &words["empty_o"]);
+    let [valid, data, high] = ["valid_o", "data_o", "high_o"].map(|port| &fields[port]);
+    words.pack(&m, emitter::field_bits(config), [valid, data, high, &chosen], &rests);
     Ok(m.finish())
 }
 

@@ -150,7 +150,7 @@ pub(crate) fn choose(parts: &[Expr], number: &Expr) -> Expr {
 }
 
 /// The low `width` bits; if there are fewer, all of them, extended with zeros.
-fn fit(expr: &Expr, width: u32) -> Expr {
+pub(crate) fn fit(expr: &Expr, width: u32) -> Expr {
     if expr.width() < width { expr.zext(width) } else { expr.trunc(width) }
 }
 

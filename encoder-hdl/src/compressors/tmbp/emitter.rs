@@ -1,7 +1,7 @@
 //! Turns records into fields.
 
 use super::Tmbp;
-use crate::compressors::bits::high_width;
+use crate::compressors::bits::Fields;
 use crate::compressors::numbers::Field;
 use hartrace_rtl::{Component, Module, lit, zero};
 
@@ -36,24 +36,15 @@ pub(super) fn build(config: &Tmbp) -> Component {
     let count = m.input("count_i", counter_bits, "instructions before the trap, or branches");
     let address = m.input("address_i", xlen, "");
     let far = config.whole_targets.then(|| m.input("far_i", 1, "a jump's is sent whole"));
-    let valid_o = m.output("valid_o", 1, "");
-    let ready_i = m.input("ready_i", 1, "");
-    let data_o = m.output("data_o", bits, "a field, its last bit lowest");
-    let high_o = m.output("high_o", high_width(bits), "number of its first bit");
-
-    // A field leaves through a register: choosing it takes most of a cycle.
-    let chosen = m.reg("chosen", false);
-    let free = m.let_("free", !&chosen.q | ready_i);
-    let moves = m.let_("moves", &valid_i & &free);
-    m.assign(&chosen.d, &valid_i | !&free);
-    m.assign(&valid_o, &chosen.q);
+    let fields = Fields::new(&m, bits);
+    let moves = fields.moves(&m, &valid_i);
     let step = m.reg_en("step", zero(2), &moves);
     let first = m.let_("first", step.q.is(0));
     let second = m.let_("second", step.q.is(1));
     let last = first.mux(!(&trap | &jump), second.mux(&jump, lit(1, 1)));
     let last = m.let_("last", last);
     m.assign(&step.d, last.mux(zero(2), &step.q + lit(2, 1)));
-    m.assign(&ready_o, &free & &last);
+    m.assign(&ready_o, &fields.free & &last);
 
     m.section("The distance is computed while the number of branches is sent.");
     let before = m.reg_en("before", zero(xlen), &moves & &second & &jump);
@@ -71,15 +62,8 @@ pub(super) fn build(config: &Tmbp) -> Component {
     let target = config.targets.target(&m, (&address, &distance.q, &negative.q), &whole, bits);
     let instructions = config.instructions.number(&m, "instructions", &count, bits);
     let whole = Field::fixed(address.clone(), bits);
-    let choose = |of: &dyn Fn(&Field) -> hartrace_rtl::Expr| {
-        let then = second.mux(jump.mux(of(&target), of(&instructions)), of(&whole));
-        first.mux(of(&branches), then)
-    };
-    let data = m.reg_data("data", bits, &moves);
-    let high = m.reg_data("high", high_width(bits), moves);
-    m.assign(&data.d, choose(&|field| field.data.clone()));
-    m.assign(&high.d, choose(&|field| field.high.clone()));
-    m.assign(&data_o, &data.q);
-    m.assign(&high_o, &high.q);
+    let then = Field::select(&jump, &target, &instructions);
+    let then = Field::select(&second, &then, &whole);
+    fields.choose(&m, &moves, Field::select(&first, &branches, &then));
     m.finish()
 }
