@@ -11,16 +11,19 @@ use libtest_mimic::{Failed, Trial};
 use stimuli::Stimulus;
 
 /// Compressors of default and unusual sizes, by their names in software.
-const SCHEMES: [&str; 5] = [
+const SCHEMES: [&str; 8] = [
     "tTMBP",
     "sTMBP",
     "tTMBP[entries=4,bhr_bits=2,ras=2]",
     "bTMBP[entries=16,ibtb=8,ways=4,pc_shift=1,bhr_bits=3,ras=0,path_targets=true]",
     "bTMBP[branches.size=1,branches.step=1,targets.size=1,targets.step=1,whole_targets=false]",
+    "rSDC-2x2",
+    "rSDC-8x2[shift=1,run.w0=1,run.wmax=3,run.m0=2]",
+    "rSDC-512x8[run.wmin=4,run.w0=4,run.wmax=4]",
 ];
 
 /// Compressors that compress every bundled program.
-const DEFAULTS: [&str; 1] = ["bTMBP"];
+const DEFAULTS: [&str; 2] = ["bTMBP", "rSDC-128"];
 
 /// Instructions of a program.
 const LIMIT: u64 = 200_000;
@@ -42,7 +45,7 @@ pub(crate) fn trials(missing: bool) -> Vec<Trial> {
     of_walks.chain(of_programs).chain(of_mutants).chain([full]).collect()
 }
 
-/// Random walks; of both widths if the sizes are not unusual.
+/// Random walks and straight code; of both widths if the sizes are not unusual.
 fn walks(scheme: &str) -> Result<(), Failed> {
     let widths: &[u32] = match scheme {
         "tTMBP" => &[64],
@@ -54,6 +57,10 @@ fn walks(scheme: &str) -> Result<(), Failed> {
         for seed in 0..60 {
             let stimulus = stimuli::walk(scheme, xlen, seed)?;
             bench.compare(&stimulus, seed).map_err(|error| format!("walk {seed}: {error}"))?;
+        }
+        for (number, stimulus) in (0..).zip(stimuli::straight(scheme, xlen)?) {
+            let compared = bench.compare(&stimulus, number);
+            compared.map_err(|error| format!("straight code {number}: {error}"))?;
         }
     }
     Ok(())

@@ -1,15 +1,18 @@
 //! Hardware with the parameters of a compressor in software.
 
-use hartrace_compressors::{Scheme, Widths};
-use hartrace_encoder_hdl::compressors::{self as hardware, tmbp};
+use hartrace_compressors::{Grows, RunLength, Scheme, SdcVariant, Widths};
+use hartrace_encoder_hdl::compressors::{self as hardware, sdc, tmbp};
 use hartrace_rtl::Component;
 use libtest_mimic::Failed;
 
 /// The hardware of a compressor, by the name that software knows it by.
 pub(super) fn component(scheme: &str, xlen: u32) -> Result<Component, Failed> {
     let scheme: Scheme = scheme.parse()?;
-    let config = of_tmbp(&scheme, xlen).ok_or_else(|| format!("{scheme} is not in hardware"))?;
-    Ok(tmbp(&config)?)
+    match (of_tmbp(&scheme, xlen), of_sdc(&scheme, xlen)) {
+        (Some(config), _) => Ok(tmbp(&config)?),
+        (_, Some(config)) => Ok(sdc(&config)?),
+        _ => Err(format!("{scheme} is not in hardware").into()),
+    }
 }
 
 /// The hardware of a compressor whose counters are soon full.
@@ -55,6 +58,25 @@ fn of_tmbp(scheme: &Scheme, xlen: u32) -> Option<hardware::Tmbp> {
         instructions,
         counter_bits,
     })
+}
+
+/// The same; only what is common in hardware.
+fn of_sdc(scheme: &Scheme, xlen: u32) -> Option<hardware::Sdc> {
+    let hartrace_compressors::Sdc {
+        variant: SdcVariant::R,
+        entries,
+        ways,
+        shift,
+        align: 1,
+        // Of the variant e.
+        upper: _,
+        run: RunLength { w0, wmin, wmax, m0, grows: Grows::Overflow },
+    } = scheme.sdc()?
+    else {
+        return None;
+    };
+    let run = hardware::RunLength { w0, wmin, wmax, m0 };
+    Some(hardware::Sdc { xlen, entries, ways, shift, run })
 }
 
 fn of_widths(Widths { size, step }: Widths) -> hardware::Widths {

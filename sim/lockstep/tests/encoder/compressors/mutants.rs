@@ -17,15 +17,24 @@ const WALKS: u64 = 24;
 /// Instructions of each program for each mistake.
 const LIMIT: u64 = 4_000;
 
+/// Mistakes that change no bit: module, place, replacement, and why it has no effect.
+const HARMLESS: [(&str, &str, &str, &str); 1] = [(
+    "te_bit_packer_80",
+    "held_d",
+    "~31'd0",
+    "what is held behind a flush; that ends a trace of rSDC, and with it what is compared",
+)];
+
 pub(super) fn check(scheme: &str) -> Result<(), Failed> {
     let component = designs::component(scheme, 64)?;
     let mut files = files(&component);
-    let count = crate::number("HARTRACE_MUTANTS", 10) as usize;
+    let count = crate::number("HARTRACE_MUTANTS", 20) as usize;
     let mutants = mutate(&mut files, count, crate::number("HARTRACE_SEED", 1));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants").join(scheme);
     let mut bench = Bench::new(design(component.name(), &folder, &mut files)?)?;
     let mut stimuli: Vec<Stimulus> =
         (0..WALKS).map(|seed| stimuli::walk(scheme, 64, seed)).collect::<Result<_, _>>()?;
+    stimuli.extend(stimuli::straight(scheme, 64)?);
     for (_, xlen, stimulus) in stimuli::programs(scheme, LIMIT)? {
         stimuli.extend((xlen == 64).then_some(stimulus));
     }
@@ -34,7 +43,8 @@ pub(super) fn check(scheme: &str) -> Result<(), Failed> {
     }
     let mut survivors = Vec::new();
     for (number, Mutant { module, place, before, after }) in (1..).zip(&mutants) {
-        if difference(&mut bench, number, &stimuli)?.is_none() {
+        let is = |(m, p, a, _): &(&str, &str, &str, &str)| (*m, *p, *a) == (module, place, after);
+        if difference(&mut bench, number, &stimuli)?.is_none() && !HARMLESS.iter().any(is) {
             survivors.push(format!("{module}: {place}: {before}\n    -> {after}"));
         }
     }

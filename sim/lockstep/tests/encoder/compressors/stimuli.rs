@@ -2,7 +2,7 @@
 
 use hartrace_compressors::{Bits, Code, Scheme, Setup};
 use hartrace_decoder::Image;
-use hartrace_etrace::ingress::{ITypeWidth, Retired};
+use hartrace_etrace::ingress::{IType, ITypeWidth, Retired};
 use hartrace_golden::walk::{Shape, generate};
 use hartrace_isa::{Isa, Xlen};
 use hartrace_sources::executed::bundled::PROGRAMS;
@@ -78,6 +78,30 @@ pub(super) fn walk(scheme: &str, xlen: u32, seed: u64) -> Result<Stimulus, Faile
     let mut rng = fastrand::Rng::with_seed(seed);
     let traffic = [[0, 0], [600, 0], [0, 600], [300, 300]][rng.usize(..4)];
     Stimulus::new(scheme, &image, walk.rows, traffic)
+}
+
+/// Straight code about as long as the longest stream, then a trap: with its last instruction, or behind that.
+pub(super) fn straight(scheme: &str, xlen: u32) -> Result<Vec<Stimulus>, Failed> {
+    let xlen = if xlen == 32 { Xlen::Rv32 } else { Xlen::Rv64 };
+    let mut image = Image::new(Isa::new(xlen));
+    let nops = 0x13_u32.to_le_bytes().repeat(600);
+    let starts = [0x1000, 0x8000];
+    starts.iter().for_each(|start| image.add(*start, &nops));
+    let plain = |start: u64, count: u64| (0..count).map(move |i| Retired::plain(start + 4 * i));
+    let stimulus = |length: u64, retires: bool| {
+        let mut rows: Vec<Retired> = plain(starts[0], length).collect();
+        let (itype, after) = (IType::Exception, starts[0] + 4 * length);
+        rows.push(match retires {
+            true => Retired { itype, ..Retired::plain(after) },
+            false => Retired { itype, iretire: 0, ..Retired::plain(after) },
+        });
+        rows.extend(plain(starts[1], 300));
+        Stimulus::new(scheme, &image, rows, [0, 0])
+    };
+    (250..258)
+        .flat_map(|length| [(length, false), (length, true)])
+        .map(|(length, retires)| stimulus(length, retires))
+        .collect()
 }
 
 /// So many instructions of each bundled program, with the widths of their addresses.
