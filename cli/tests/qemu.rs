@@ -39,6 +39,7 @@ fn main() {
         .any(|name| Command::new(name).arg("--version").output().is_err());
     trials.push(Trial::test("compare-arm", compare_arm).with_ignored_flag(missing));
     trials.push(Trial::test("compare-arm-without-qemu", compare_without_qemu));
+    trials.push(Trial::test("run-without-qemu", run_without_qemu));
     libtest_mimic::run(&args, trials).exit();
 }
 
@@ -154,4 +155,22 @@ fn compare_without_qemu() -> Result<(), Failed> {
         return Err(text.into());
     }
     Ok(())
+}
+
+/// A program that cannot be run leaves the file for its trace alone.
+fn run_without_qemu() -> Result<(), Failed> {
+    let trace = env::temp_dir().join(format!("hartrace-qemu-{}.te", std::process::id()));
+    fs::write(&trace, "of yesterday")?;
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/programs/elf/calls.elf");
+    let output = Command::new(env!("CARGO_BIN_EXE_hartrace"))
+        .args(["run", program, "--with", "qemu", "--encode", "ir", "-o"])
+        .arg(&trace)
+        .env("PATH", "/nowhere")
+        .output()?;
+    let (text, left) = (String::from_utf8_lossy(&output.stderr), fs::read_to_string(&trace)?);
+    fs::remove_file(&trace)?;
+    match output.status.code() {
+        Some(3) if left == "of yesterday" => Ok(()),
+        code => Err(format!("{code:?}, {left:?} in the file: {text}").into()),
+    }
 }

@@ -63,18 +63,32 @@ impl Trial<'_> {
         let params = modes::params(program.xlen());
         let mut rounds = Vec::new();
         for options in modes {
-            let output = output(&options.to_string())?;
-            rounds.push(Round::new(params, *options, program.image(), tvec.clone(), output)?);
+            rounds.push(Round::new(params, *options, program.image(), tvec.clone(), None)?);
         }
+        // Files are not opened before the program runs, so that those of a program that cannot are left alone.
+        let open = |rounds: &mut [Round<'_>]| {
+            let mut rounds = rounds.iter_mut().zip(modes);
+            rounds.try_for_each(|(round, options)| {
+                round.output = output(&options.to_string())?;
+                Ok::<(), E>(())
+            })
+        };
+        let mut running = false;
         let (start, mut elsewhere) = (Instant::now(), Duration::ZERO);
         let ending = program.execute(limit, |rows| -> Result<(), E> {
             let start = Instant::now();
+            if !std::mem::replace(&mut running, true) {
+                open(&mut rounds)?;
+            }
             progress(rows)?;
             advance(&mut rounds, rows)?;
             elsewhere += start.elapsed();
             Ok(())
         })?;
         let execution = start.elapsed().saturating_sub(elsewhere);
+        if !running {
+            open(&mut rounds)?;
+        }
         let mut lines = Vec::new();
         for (round, options) in rounds.into_iter().zip(modes) {
             lines.push(Line {
