@@ -49,7 +49,9 @@ fn every_scheme_comes_back() {
     assert!(mean("NEXS") < mean("BASE") && mean("E-Trace+ir+bp+jtc") < mean("E-Trace"));
 
     let html = std::fs::read_to_string(place.dir.join("out.html")).unwrap();
-    assert_eq!(html.matches("<svg").count(), 1 + names.len());
+    // All programs together, the front against both costs, and each program.
+    assert_eq!(html.matches("<svg").count(), 3 + names.len());
+    assert!(html.contains("id=\"by-storage\"") && html.contains("<table class=\"sortable\">"));
     // The page loads nothing, and forbids it; the name of the format is not an address to load.
     assert!(html.contains("http-equiv=\"Content-Security-Policy\""));
     let elsewhere = html.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "");

@@ -1,5 +1,6 @@
 //! A self-contained page with plots.
 
+use super::experiment::published;
 use super::plots::{self, Axis, Bar};
 use super::table::programs;
 use super::{Comparison, ComparisonError, Figures, Isas};
@@ -92,32 +93,46 @@ fn notes(
     Ok(())
 }
 
+/// Schemes in the chart of all programs, if there are more than fit.
+const CHARTED: [&str; 10] = [
+    "NEXS",
+    "HWLZ-256",
+    "eDMTF(192,4)",
+    "rSDC-128",
+    "tTMBP",
+    "bTMBP",
+    "TAGE",
+    "gzip-6",
+    "E-Trace",
+    "E-Trace+ir+bp+jtc",
+];
+
+/// Which of the two plots is shown, and how tables are sorted. Without scripts the tables stay in their order.
+const STYLE: &str = "<style>\n.axes:has(#by-gates:checked) .storage, .axes:has(#by-storage:checked) .gates { display: none; }\n\
+                     .axes label { margin-right: 1.2rem; }\n</style>\n";
+const SCRIPT: &str = include_str!("sort.js");
+
 fn compressors(page: &mut String, comparison: &Comparison) -> Result<(), ComparisonError> {
+    page.push_str(STYLE);
     let means: Vec<Figures> = comparison.means().collect();
-    section(page, "Bits per instruction and gates", &plots::pareto(&means, Axis::Gates)?)?;
-    section(page, "Bits per instruction and memory", &plots::pareto(&means, Axis::Storage)?)?;
-    page.push_str(
-        "<section><h2>Mean of all programs</h2>\n<div class=\"scroll\"><table><tr><th>scheme</th><th>bits/instruction</th>\
-         <th>in frames</th><th>of 32 bits</th><th>storage, bits</th><th>gates</th><th>verified</th></tr>\n",
-    );
-    for mean in &means {
-        let count = |value: Option<u64>| value.map_or("–".into(), |value| value.to_string());
+    let has_mean = comparison.suite.as_ref().is_none_or(|suite| suite.mean);
+    section(page, &title(comparison), &chart(comparison)?)?;
+    if has_mean {
         writeln!(
             page,
-            "<tr><td>{}</td><td>{:.4}</td><td>{:.4}</td><td>{:.1}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escaped(&mean.scheme),
-            mean.bits_per_instruction,
-            mean.framed(),
-            mean.ratio(32),
-            count(mean.storage_bits),
-            count(mean.gates),
-            if mean.verified { "yes" } else { "NO" },
+            "<section class=\"plot axes\"><h2>Bits per instruction and cost</h2>\n<p><label><input type=\"radio\" name=\"axis\" \
+             id=\"by-gates\" checked> gates (estimate)</label><label><input type=\"radio\" name=\"axis\" id=\"by-storage\"> \
+             bits of memory</label></p>\n<div class=\"gates\">{}</div>\n<div class=\"storage\">{}</div>\n<p>The staircase: nothing here \
+             is both cheaper and shorter. Dashed: software, which no trace module can afford. Lines connect sizes of one scheme.</p>",
+            plots::pareto(&means, Axis::Gates)?,
+            plots::pareto(&means, Axis::Storage)?,
         )
         .map_err(failed)?;
+        notes(page, comparison.notes())?;
+        page.push_str("</section>\n");
     }
-    page.push_str("</table></div>\n");
-    notes(page, comparison.notes())?;
-    page.push_str("</section>\n");
+    let rows = if has_mean { &means } else { &comparison.figures };
+    table(page, comparison, rows, has_mean)?;
     for program in programs(&comparison.figures) {
         let own = comparison.figures.iter().filter(|one| one.program == program);
         let bars: Vec<Bar> = own
@@ -130,6 +145,90 @@ fn compressors(page: &mut String, comparison: &Comparison) -> Result<(), Compari
         let plot = plots::bars(&bars, "bits per instruction", 4)?;
         section(page, &escaped(program), &plot)?;
     }
+    writeln!(page, "<script>\n{SCRIPT}</script>").map_err(failed)
+}
+
+fn title(comparison: &Comparison) -> String {
+    match &comparison.suite {
+        Some(suite) => escaped(&suite.name),
+        None => "All programs".into(),
+    }
+}
+
+/// All programs in some schemes.
+fn chart(comparison: &Comparison) -> Result<String, ComparisonError> {
+    let all: Vec<String> = comparison.schemes.iter().map(ToString::to_string).collect();
+    let few = all.len() <= CHARTED.len();
+    let schemes: Vec<&str> =
+        all.iter().map(String::as_str).filter(|name| few || CHARTED.contains(name)).collect();
+    let figures = &comparison.figures;
+    let of = |program: &str, scheme: &&str| {
+        let own = |one: &&Figures| one.program == program && one.scheme == **scheme;
+        figures.iter().find(own).map(|one| one.bits_per_instruction)
+    };
+    let groups: Vec<_> = programs(figures)
+        .into_iter()
+        .map(|program| (program, schemes.iter().map(|scheme| of(program, scheme)).collect()))
+        .collect();
+    plots::groups(&schemes, &groups)
+}
+
+/// The means, or where they say nothing, all rows.
+fn table(
+    page: &mut String,
+    comparison: &Comparison,
+    rows: &[Figures],
+    has_mean: bool,
+) -> Result<(), ComparisonError> {
+    let title = if has_mean { "Mean of all programs" } else { "All programs" };
+    writeln!(
+        page,
+        "<section><h2>{title}</h2>\n<div class=\"scroll\"><table class=\"sortable\"><thead><tr>"
+    )
+    .map_err(failed)?;
+    let heads = [
+        "program",
+        "scheme",
+        "bits/instruction",
+        "exact",
+        "in frames",
+        "published",
+        "of 32 bits",
+        "storage, bits",
+        "gates",
+        "verified",
+    ];
+    for head in heads.iter().skip(usize::from(has_mean)) {
+        writeln!(page, "<th><button type=\"button\">{head}</button></th>").map_err(failed)?;
+    }
+    page.push_str("</tr></thead><tbody>\n");
+    for row in rows {
+        let count = |value: Option<u64>| value.map_or("–".into(), |value| value.to_string());
+        let published = published(&row.scheme).map_or("–".into(), |mean| format!("{mean:.3}"));
+        let program = match has_mean {
+            true => String::new(),
+            false => format!("<td>{}</td>", escaped(&row.program)),
+        };
+        writeln!(
+            page,
+            "<tr>{program}<td>{}</td><td>{:.4}</td><td>{:.4}</td><td>{:.4}</td><td>{published}</td><td>{:.1}</td><td>{}</td><td>{}</td>\
+             <td>{}</td></tr>",
+            escaped(&row.scheme),
+            row.bits_per_instruction,
+            row.exact(),
+            row.framed(),
+            row.ratio(32),
+            count(row.storage_bits),
+            count(row.gates),
+            if row.verified { "yes" } else { "NO" },
+        )
+        .map_err(failed)?;
+    }
+    page.push_str("</tbody></table></div>\n<p>A heading sorts. published: the mean of 17 programs of MiBench for Arm (Uzelac 2010, table 4.14).</p>\n");
+    if !has_mean {
+        notes(page, comparison.notes())?;
+    }
+    page.push_str("</section>\n");
     Ok(())
 }
 

@@ -24,6 +24,7 @@ fn colour(scheme: &str) -> RGBColor {
         _ if family.starts_with("ETMv4") => RGBColor(0x1a, 0x9a, 0x9a),
         _ if family.starts_with("PTM") => RGBColor(0x7a, 0x5c, 0x3a),
         _ if family.starts_with("HWLZ") => RGBColor(0xd0, 0x7f, 0x12),
+        _ if scheme.starts_with("gzip") || scheme.starts_with("zstd") => RGBColor(0x8c, 0x84, 0x1a),
         _ => RGBColor(0x60, 0x60, 0x60),
     }
 }
@@ -222,6 +223,75 @@ fn front(points: &[Point<'_>]) -> Vec<(f64, f64)> {
         better
     });
     sorted
+}
+
+/// Bars of some schemes for every program, on a logarithmic axis, since schemes differ by more than ten times. A program is a name and
+/// the bits per instruction of each scheme.
+pub(super) fn groups(
+    schemes: &[&str],
+    programs: &[(&str, Vec<Option<f64>>)],
+) -> Result<String, ComparisonError> {
+    let values = || programs.iter().flat_map(|(_, values)| values).flatten().filter(|v| **v > 0.0);
+    let low = values().fold(f64::MAX, |low, value| low.min(*value)) * 0.7;
+    let high = values().fold(0.0_f64, |high, value| high.max(*value)) * 1.3;
+    if low > high {
+        return Ok(String::new());
+    }
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, (1080, 440)).into_drawing_area();
+        area.fill(&WHITE).map_err(failed)?;
+        let (legend, area) = area.split_vertically(30 + 18 * (schemes.len() as u32).div_ceil(5));
+        let bits = low..high;
+        let bit_ticks = ticks(&bits);
+        let mut chart = ChartBuilder::on(&area)
+            .margin(12)
+            .x_label_area_size(28)
+            .y_label_area_size(72)
+            .build_cartesian_2d(
+                0.0..programs.len() as f64,
+                bits.log_scale().with_key_points(bit_ticks),
+            )
+            .map_err(failed)?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .disable_x_axis()
+            .y_desc("bits per instruction")
+            .y_label_formatter(&tick_name)
+            .draw()
+            .map_err(failed)?;
+        let slots = schemes.len() as f64 + 1.0;
+        for (number, (program, values)) in programs.iter().enumerate() {
+            let left = number as f64;
+            for (slot, (scheme, value)) in schemes.iter().zip(values).enumerate() {
+                let Some(value) = value else { continue };
+                let from = left + (slot as f64 + 0.5) / slots;
+                let to = left + (slot as f64 + 1.4) / slots;
+                let bar = Rectangle::new([(from, low), (to, *value)], shade(scheme, slot).filled());
+                chart.draw_series(std::iter::once(bar)).map_err(failed)?;
+            }
+            let (x, _) = chart.plotting_area().map_coordinate(&(left + 0.5, low));
+            let (_, y) = chart.plotting_area().get_pixel_range();
+            let style =
+                ("sans-serif", 13).into_text_style(&area).pos(Pos::new(HPos::Center, VPos::Top));
+            let (dx, dy) = area.get_base_pixel();
+            area.draw(&Text::new(*program, (x - dx, y.end - dy + 6), style)).map_err(failed)?;
+        }
+        for (slot, scheme) in schemes.iter().enumerate() {
+            let (x, y) = (84 + 196 * (slot as i32 % 5), 14 + 18 * (slot as i32 / 5));
+            let key = Rectangle::new([(x, y), (x + 12, y + 12)], shade(scheme, slot).filled());
+            legend.draw(&key).map_err(failed)?;
+            legend.draw(&Text::new(*scheme, (x + 18, y), ("sans-serif", 13))).map_err(failed)?;
+        }
+        area.present().map_err(failed)?;
+    }
+    Ok(svg)
+}
+
+/// The colour of a scheme, lighter for every second one, so that neighbours of one family can be told apart.
+fn shade(scheme: &str, slot: usize) -> RGBAColor {
+    colour(scheme).mix(if slot % 2 == 0 { 1.0 } else { 0.6 })
 }
 
 /// One bar.
