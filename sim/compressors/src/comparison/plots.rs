@@ -291,7 +291,7 @@ pub(super) fn groups(
 
 /// The colour of a scheme, lighter for every second one, so that neighbours of one family can be told apart.
 fn shade(scheme: &str, slot: usize) -> RGBAColor {
-    colour(scheme).mix(if slot % 2 == 0 { 1.0 } else { 0.6 })
+    colour(scheme).mix(if slot.is_multiple_of(2) { 1.0 } else { 0.6 })
 }
 
 /// One bar.
