@@ -16,9 +16,11 @@ pub struct Measured {
 }
 
 /// Schemes, the width of addresses, and the report of the hardware that does the same.
-const REPORTS: [(&str, u32, &str); 6] = [
+const REPORTS: [(&str, u32, &str); 8] = [
     ("bTMBP", 32, include_str!("../../../fpga/reports/te_tmbp.bTMBP-rv32.json")),
     ("bTMBP", 64, include_str!("../../../fpga/reports/te_tmbp.bTMBP.json")),
+    ("rSDC-128", 32, include_str!("../../../fpga/reports/te_sdc.rSDC-128-rv32.json")),
+    ("rSDC-128", 64, include_str!("../../../fpga/reports/te_sdc.rSDC-128.json")),
     ("E-Trace", 32, include_str!("../../../fpga/reports/te_core.micro.json")),
     ("E-Trace", 64, include_str!("../../../fpga/reports/te_core.small.json")),
     ("E-Trace+ir+ie", 64, include_str!("../../../fpga/reports/te_core.cva6.json")),
@@ -68,5 +70,18 @@ mod tests {
         }
         assert_eq!(Measured::of("E-Trace[cache_size_p=2]", 64), None);
         assert_eq!(Measured::of("bTMBP[ras=4]", 64), None);
+    }
+
+    /// The estimates that the document has beside what was measured.
+    #[test]
+    fn the_document_has_these_estimates() {
+        let document = include_str!("../../../docs/compression.md").replace(',', "");
+        for (name, xlen, _) in REPORTS.iter().filter(|(name, ..)| !name.starts_with("E-Trace")) {
+            let scheme: Scheme = name.parse().unwrap();
+            let config = scheme.measured(*xlen).unwrap().config;
+            let cost = scheme.cost(*xlen).unwrap();
+            let row = format!("| {config} | {} | {:.0} | ", cost.bits(), cost.gates().round());
+            assert!(document.contains(&row), "{row}");
+        }
     }
 }
