@@ -191,7 +191,7 @@ fn run(
 }
 
 /// Addresses of the instructions in blocks.
-fn addresses(rows: &[Retired], instructions: &Instructions<'_>) -> Vec<u64> {
+pub(crate) fn addresses(rows: &[Retired], instructions: &Instructions<'_>) -> Vec<u64> {
     let mut all = Vec::new();
     for block in rows {
         instructions.split(block, |row| {

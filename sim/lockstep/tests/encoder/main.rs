@@ -16,6 +16,7 @@ mod mutants;
 mod mutate;
 mod offered;
 mod overload;
+mod peer;
 mod stimulus;
 mod table;
 mod unknown;
@@ -66,6 +67,7 @@ fn main() {
     trials.extend(overload::trials(missing));
     trials.extend(mutants::trials(missing));
     trials.extend(compressors::trials(missing));
+    trials.extend(peer::trials(missing));
     trials.extend(offered::trials(missing));
     trials.extend(unknown::trials(missing));
     trials.extend(document::trials());
