@@ -244,9 +244,12 @@ pub(super) fn groups(
         let (legend, area) = area.split_vertically(30 + 18 * (schemes.len() as u32).div_ceil(5));
         let bits = low..high;
         let bit_ticks = ticks(&bits);
+        // Names that would touch each other stand in two rows; a letter is about 7 pixels wide.
+        let longest = programs.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        let rows = 1 + i32::from(7 * longest * programs.len() > 980);
         let mut chart = ChartBuilder::on(&area)
             .margin(12)
-            .x_label_area_size(28)
+            .x_label_area_size(12 + 16 * rows)
             .y_label_area_size(72)
             .build_cartesian_2d(
                 0.0..programs.len() as f64,
@@ -276,7 +279,9 @@ pub(super) fn groups(
             let style =
                 ("sans-serif", 13).into_text_style(&area).pos(Pos::new(HPos::Center, VPos::Top));
             let (dx, dy) = area.get_base_pixel();
-            area.draw(&Text::new(*program, (x - dx, y.end - dy + 6), style)).map_err(failed)?;
+            let row = number as i32 % rows;
+            let at = (x - dx, y.end - dy + 6 + 16 * row);
+            area.draw(&Text::new(*program, at, style)).map_err(failed)?;
         }
         for (slot, scheme) in schemes.iter().enumerate() {
             let (x, y) = (84 + 196 * (slot as i32 % 5), 14 + 18 * (slot as i32 / 5));
