@@ -14,10 +14,9 @@ pub(crate) fn area(root: &Path) -> Result<(), Failed> {
     for cells in rows(&text) {
         if let [name, lut, _, ff, _, _, median, _] = cells[..]
             && let Ok(median) = median.parse::<f64>()
+            && Config::named(name).is_some()
         {
-            if Config::named(name).is_some() {
-                measured.insert(name, format!("{lut} {ff} {median:.1}"));
-            }
+            measured.insert(name, format!("{lut} {ff} {median:.1}"));
         }
     }
     let text = fs::read_to_string(root.join("README.md"))?;
