@@ -14,9 +14,20 @@ type Set = Vec<(u64, u64)>;
 #[derive(Clone, Debug)]
 pub(crate) struct Qualifier {
     comparators: Vec<Prepared>,
-    conditions: Vec<Condition>,
+    conditions: Vec<Asked>,
     /// Tracing is on, as far as triggers are concerned.
     on: bool,
+}
+
+/// A condition, with what it asks of traps apart.
+#[derive(Clone, Debug)]
+struct Asked {
+    /// What it asks of every block.
+    of_block: Condition,
+    /// What it asks of a trap, if anything.
+    of_trap: Option<Condition>,
+    /// Traps that have not been returned from, since the first that was asked for.
+    traps: u8,
 }
 
 /// A comparator, as the sets that it accepts.
@@ -38,9 +49,14 @@ impl Qualifier {
         let used = if filter.conditions.is_empty() { &[] } else { &filter.comparators[..] };
         Self {
             comparators: used.iter().map(Prepared::new).collect(),
-            conditions: filter.conditions.clone(),
+            conditions: filter.conditions.iter().map(|one| Asked::new(filter, one)).collect(),
             on: filter.initially_on,
         }
+    }
+
+    /// Blocks are missing here.
+    pub(crate) fn miss(&mut self) {
+        self.conditions.iter_mut().for_each(|asked| asked.traps = 0);
     }
 
     /// Whether this block is traced. Call once per block, in order.
@@ -60,19 +76,63 @@ impl Qualifier {
     #[inline(never)]
     fn meets_condition(&mut self, block: &Retired) -> bool {
         self.comparators.iter_mut().for_each(|comparator| comparator.look(block));
-        let matched = |index: &usize| self.comparators.get(*index).is_some_and(|c| c.matched);
-        let trap = block.itype.is_trap();
-        let interrupt = block.itype == IType::Interrupt;
-        self.conditions.iter().any(|condition| {
-            condition.comparators.iter().all(matched)
-                && condition
-                    .privileges
-                    .as_ref()
-                    .is_none_or(|some| some.contains(&block.privilege.0))
-                && condition.causes.as_ref().is_none_or(|some| trap && some.contains(&block.cause))
-                && condition.interrupt.is_none_or(|wanted| trap && wanted == interrupt)
-        })
+        let comparators = &self.comparators;
+        let matched = |index: &usize| comparators.get(*index).is_some_and(|c| c.matched);
+        let mut any = false;
+        for asked in &mut self.conditions {
+            any |= asked.handles(block, &matched) & block_matches(&asked.of_block, block, &matched);
+        }
+        any
     }
+}
+
+impl Asked {
+    fn new(filter: &Filter, condition: &Condition) -> Self {
+        let of_trap =
+            |index: &usize| filter.comparators.get(*index).is_some_and(|c| c.input == Input::Tval);
+        let (trap, block): (Vec<usize>, Vec<usize>) =
+            condition.comparators.iter().copied().partition(of_trap);
+        let asks = !trap.is_empty() || condition.causes.is_some() || condition.interrupt.is_some();
+        let of_trap = Condition { comparators: trap, privileges: None, ..condition.clone() };
+        let privileges = condition.privileges.clone();
+        Self {
+            of_block: Condition { comparators: block, privileges, ..Condition::default() },
+            of_trap: asks.then_some(of_trap),
+            traps: 0,
+        }
+    }
+
+    /// Whether the block is part of a handler that is asked for; counts traps and returns.
+    fn handles(&mut self, block: &Retired, matched: &impl Fn(&usize) -> bool) -> bool {
+        let Some(of_trap) = &self.of_trap else { return true };
+        let before = self.traps;
+        let inside = match (block.itype, before) {
+            (IType::Exception | IType::Interrupt, 0) => trap_matches(of_trap, block, matched),
+            (_, traps) => traps > 0,
+        };
+        self.traps = match block.itype {
+            _ if !inside || block.reset => 0,
+            IType::Exception | IType::Interrupt => (before + 1).min(Condition::NESTED_TRAPS),
+            IType::TrapReturn if block.iretire > 0 => before - 1,
+            _ => before,
+        };
+        inside
+    }
+}
+
+/// Whether a block has what a condition asks of every block.
+fn block_matches(asked: &Condition, block: &Retired, matched: &impl Fn(&usize) -> bool) -> bool {
+    let level = block.privilege.0;
+    asked.comparators.iter().all(matched)
+        && asked.privileges.as_ref().is_none_or(|some| some.contains(&level))
+}
+
+/// Whether a trap is what a condition asks for.
+fn trap_matches(asked: &Condition, block: &Retired, matched: &impl Fn(&usize) -> bool) -> bool {
+    let interrupt = block.itype == IType::Interrupt;
+    asked.comparators.iter().all(matched)
+        && asked.causes.as_ref().is_none_or(|some| some.contains(&block.cause))
+        && asked.interrupt.is_none_or(|wanted| wanted == interrupt)
 }
 
 impl Prepared {
@@ -93,7 +153,11 @@ impl Prepared {
         let (first, more) = match self.input {
             Input::Iaddress => (block.iaddr, more_addresses(block)),
             Input::Context => (block.context, 0),
-            Input::Tval => (block.tval, 0),
+            Input::Tval if block.itype.is_trap() => (block.tval, 0),
+            Input::Tval => {
+                self.matched = false;
+                return;
+            }
         };
         let matched = meets(&self.matches, first, more);
         self.matched = match &self.closes {

@@ -325,6 +325,7 @@ impl Encoder {
         }
         self.state.announce_loss = true;
         self.calm = false;
+        self.qualifier.miss();
     }
 
     fn start<S: FnMut(Encoded<'_>)>(&mut self, out: &mut S) {

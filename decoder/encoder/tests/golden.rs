@@ -110,3 +110,39 @@ fn blocks_around_the_end_of_the_address_space() {
         }
     }
 }
+
+/// Handlers of traps that a filter asks for, within others and with blocks that are missing.
+#[test]
+fn handlers_of_traps() {
+    let mut rng = fastrand::Rng::with_seed(1);
+    let comparator = Comparator::within(Input::Tval, 1, 2);
+    let mut longest = 0;
+    for _ in 0..500 {
+        let blocks: Vec<_> = (0..200)
+            .map(|n| {
+                let itypes = [IType::Exception, IType::Interrupt, IType::TrapReturn, IType::None];
+                let itype = itypes[rng.usize(..4)];
+                Retired {
+                    cause: rng.u64(..4),
+                    tval: rng.u64(..4),
+                    reset: rng.u8(..50) == 0,
+                    ..block(0x1000 + 0x20 * n, rng.u32(..3), itype)
+                }
+            })
+            .collect();
+        let condition = Condition {
+            comparators: if rng.bool() { vec![0] } else { vec![] },
+            causes: rng.bool().then(|| vec![rng.u64(..4), rng.u64(..4)]),
+            interrupt: rng.bool().then(|| rng.bool()),
+            privileges: None,
+        };
+        let filter = Filter {
+            comparators: vec![comparator],
+            conditions: vec![condition.clone(), Condition { causes: Some(vec![1]), ..condition }],
+            initially_on: true,
+        };
+        let config = EncoderConfig { filter, ..EncoderConfig::default() };
+        longest = longest.max(same(&config, &blocks, None));
+    }
+    assert!(longest > 100);
+}

@@ -144,6 +144,7 @@ impl Encoder {
             self.advance(out);
         }
         self.state.announce_loss = true;
+        self.qualifier.miss();
     }
 
     fn start(&mut self, out: PayloadSink<'_>) {

@@ -10,14 +10,17 @@ use hartrace_etrace::ingress::{IType, Retired};
 pub(crate) struct Qualifier {
     filter: Filter,
     latched: Vec<bool>,
+    /// For each condition: traps that have not been returned from, since the first that matched.
+    traps: Vec<u8>,
     on: bool,
 }
 
 impl Qualifier {
     pub(crate) fn new(filter: Filter) -> Self {
         let latched = vec![false; filter.comparators.len()];
+        let traps = vec![0; filter.conditions.len()];
         let on = filter.initially_on;
-        Self { filter, latched, on }
+        Self { filter, latched, traps, on }
     }
 
     /// Whether this block is traced. Call once per block, in order.
@@ -33,19 +36,76 @@ impl Qualifier {
                 match_comparator(&comparator, &mut self.latched[i], row)
             })
             .collect();
-        let conditions = &self.filter.conditions;
-        on && (conditions.is_empty()
-            || conditions.iter().any(|c| condition_holds(c, &matches, row)))
+        // Every condition is looked at, since each counts traps of its own.
+        let mut holds = self.filter.conditions.is_empty();
+        for (condition, traps) in self.filter.conditions.iter().zip(&mut self.traps) {
+            let handled = in_handler(&self.filter, condition, traps, &matches, row);
+            holds |= handled && block_matches(&self.filter, condition, &matches, row);
+        }
+        on && holds
+    }
+
+    /// Blocks are missing here, and with them, perhaps, returns from traps.
+    pub(crate) fn miss(&mut self) {
+        self.traps.fill(0);
     }
 }
 
-fn condition_holds(condition: &Condition, matches: &[bool], row: &Retired) -> bool {
+/// Comparators of a condition that compare values of a trap, or of every block.
+fn comparators<'a>(
+    filter: &'a Filter,
+    condition: &'a Condition,
+    of_trap: bool,
+) -> impl Iterator<Item = usize> + 'a {
+    let is = move |i: &usize| {
+        filter.comparators.get(*i).is_some_and(|c| c.input == Input::Tval) == of_trap
+    };
+    condition.comparators.iter().copied().filter(is)
+}
+
+/// What a condition asks of every block.
+fn block_matches(
+    filter: &Filter,
+    condition: &Condition,
+    matches: &[bool],
+    row: &Retired,
+) -> bool {
+    comparators(filter, condition, false).all(|i| matches.get(i).copied().unwrap_or(false))
+        && condition.privileges.as_ref().is_none_or(|list| list.contains(&row.privilege.0))
+}
+
+/// Whether the block is between a trap that the condition asks for and the return from it, both included.
+/// Without such a trap to ask for, every block is.
+fn in_handler(
+    filter: &Filter,
+    condition: &Condition,
+    traps: &mut u8,
+    matches: &[bool],
+    row: &Retired,
+) -> bool {
+    let asks = condition.causes.is_some()
+        || condition.interrupt.is_some()
+        || comparators(filter, condition, true).next().is_some();
+    if !asks {
+        return true;
+    }
     let trap = row.itype.is_trap();
     let interrupt = row.itype == IType::Interrupt;
-    condition.comparators.iter().all(|i| matches.get(*i).copied().unwrap_or(false))
-        && condition.privileges.as_ref().is_none_or(|list| list.contains(&row.privilege.0))
-        && condition.causes.as_ref().is_none_or(|list| trap && list.contains(&row.cause))
-        && condition.interrupt.is_none_or(|wanted| trap && wanted == interrupt)
+    let begins = trap
+        && condition.causes.as_ref().is_none_or(|list| list.contains(&row.cause))
+        && condition.interrupt.is_none_or(|wanted| wanted == interrupt)
+        && comparators(filter, condition, true).all(|i| matches.get(i).copied().unwrap_or(false));
+    let inside = begins || *traps > 0;
+    if inside && trap && *traps < Condition::NESTED_TRAPS {
+        *traps += 1;
+    }
+    if inside && row.itype == IType::TrapReturn && row.iretire > 0 {
+        *traps -= 1;
+    }
+    if row.reset {
+        *traps = 0;
+    }
+    inside
 }
 
 const fn holds(function: Function, value: u64, operand: u64) -> bool {
@@ -61,6 +121,10 @@ const fn holds(function: Function, value: u64, operand: u64) -> bool {
 }
 
 fn match_comparator(c: &Comparator, latched: &mut bool, row: &Retired) -> bool {
+    // Only a trap has a value of its own.
+    if c.input == Input::Tval && !row.itype.is_trap() {
+        return false;
+    }
     // All values that the block offers; one match is enough.
     let any = |matches: &dyn Fn(u64) -> bool| match c.input {
         // Every address between the first and the last instruction at which one could start.
@@ -148,6 +212,66 @@ mod tests {
         let rows = [Privilege::U, Privilege::S, Privilege::M]
             .map(|privilege| Retired { privilege, ..Retired::plain(0) });
         assert_eq!(traced(filter, &rows), [true, true, false]);
+    }
+
+    /// Rows at these addresses, of these types, with cause 5 and trap value 0x44.
+    fn rows(itypes: &[IType]) -> Vec<Retired> {
+        let row = |(iaddr, itype): (u64, &IType)| Retired {
+            itype: *itype,
+            cause: 5,
+            tval: 0x44,
+            ..Retired::plain(iaddr)
+        };
+        (0x100..).step_by(4).zip(itypes).map(row).collect()
+    }
+
+    #[test]
+    fn handlers_are_traced_from_the_trap_to_its_return() {
+        use IType::{Exception, Interrupt, None, TrapReturn};
+        let of = |condition| Filter { conditions: vec![condition], ..Filter::default() };
+        let causes = |causes: &[u64]| Condition { causes: Some(causes.into()), ..Default::default() };
+        let kind = |interrupt| Condition { interrupt: Some(interrupt), ..Default::default() };
+        let nested = rows(&[
+            None, Interrupt, None, Exception, None, TrapReturn, None, TrapReturn, None, TrapReturn,
+        ]);
+        let all = [false, true, true, true, true, true, true, true, false, false];
+        assert_eq!(traced(of(causes(&[1, 5])), &nested), all);
+        assert_eq!(traced(of(causes(&[4])), &nested), [false; 10]);
+        assert_eq!(traced(of(kind(true)), &nested), all);
+        let inner = [false, false, false, true, true, true, false, false, false, false];
+        assert_eq!(traced(of(kind(false)), &nested), inner);
+        let both = Condition { causes: Some(vec![5]), interrupt: Some(false), ..Default::default() };
+        assert_eq!(traced(of(both), &nested), inner);
+
+        let filter = with(Comparator::within(Input::Tval, 0x44, 0x44));
+        assert_eq!(traced(filter, &nested), all);
+        assert_eq!(traced(with(Comparator::within(Input::Tval, 0, 0x43)), &nested), [false; 10]);
+    }
+
+    #[test]
+    fn a_reset_and_missing_blocks_end_a_handler() {
+        use IType::{Exception, None};
+        let condition = Condition { causes: Some(vec![5]), ..Default::default() };
+        let filter = Filter { conditions: vec![condition], ..Filter::default() };
+        let mut rows = rows(&[Exception, None, None, None]);
+        rows[1].reset = true;
+        assert_eq!(traced(filter.clone(), &rows), [true, true, false, false]);
+        let mut qualifier = Qualifier::new(filter);
+        assert!(qualifier.qualify(&rows[0]));
+        qualifier.miss();
+        assert!(!qualifier.qualify(&rows[2]));
+    }
+
+    #[test]
+    fn traps_within_traps_are_counted_to_a_limit() {
+        let condition = Condition { causes: Some(vec![5]), ..Default::default() };
+        let filter = Filter { conditions: vec![condition], ..Filter::default() };
+        let most = usize::from(Condition::NESTED_TRAPS);
+        for (traps, traced_returns) in [(most, most), (most + 1, most)] {
+            let itypes = [vec![IType::Exception; traps], vec![IType::TrapReturn; traps]].concat();
+            let expected = [vec![true; traps + traced_returns], vec![false; traps - traced_returns]];
+            assert_eq!(traced(filter.clone(), &rows(&itypes)), expected.concat());
+        }
     }
 
     #[test]

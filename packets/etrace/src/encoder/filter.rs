@@ -11,7 +11,7 @@ pub enum Input {
     Iaddress,
     /// The context.
     Context,
-    /// The trap value.
+    /// The trap value. As [`Condition::causes`], it is asked of a trap.
     Tval,
 }
 
@@ -63,8 +63,13 @@ pub struct Comparator {
 impl Comparator {
     /// Instruction addresses in `first..=last`.
     pub const fn range(first: u64, last: u64) -> Self {
+        Self::within(Input::Iaddress, first, last)
+    }
+
+    /// Values of an input in `first..=last`.
+    pub const fn within(input: Input, first: u64, last: u64) -> Self {
         Self {
-            input: Input::Iaddress,
+            input,
             primary: (Function::GreaterEqual, first),
             secondary: (Function::LessEqual, last),
             combine: Combine::Both,
@@ -73,16 +78,27 @@ impl Comparator {
 }
 
 /// A condition on a retired block; every part that is given must hold.
+///
+/// Some parts are asked of a trap: [`Condition::causes`], [`Condition::interrupt`], and comparators of
+/// [`Input::Tval`]. A condition with such parts holds from a trap that matches all of them to the return from
+/// it. Traps and returns in between are counted, up to [`Condition::NESTED_TRAPS`]. Where blocks are
+/// missing, and where the hart is reset, it ends, since the return may never come (D22).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     /// Indices of comparators that must match, three at most in hardware.
     pub comparators: Vec<usize>,
     /// Privilege levels that match.
     pub privileges: Option<Vec<u8>>,
-    /// Trap causes that match, for rows that are traps.
+    /// Causes of a trap that match.
     pub causes: Option<Vec<u64>>,
-    /// For rows that are traps: interrupts only, or exceptions only.
+    /// Whether a trap has to be an interrupt, or an exception.
     pub interrupt: Option<bool>,
+}
+
+impl Condition {
+    /// Number of traps, one within the other, that are counted. One more is not, so that matching ends
+    /// too early.
+    pub const NESTED_TRAPS: u8 = 7;
 }
 
 /// The filter: a block is traced if any condition matches it, or if there are no conditions.
