@@ -22,8 +22,18 @@ pub struct Config {
     pub implicit_exception: bool,
     /// Whether there are trigger inputs: trace on, trace off and notify.
     pub triggers: bool,
-    /// Number of address ranges to filter by.
+    /// Number of address ranges to filter by. There are as many filters as comparators of one kind, at least one: each has
+    /// privilege levels, causes and up to three comparators of its own.
     pub comparators: u8,
+    /// Number of ranges of the context to filter by.
+    #[serde(skip_serializing_if = "is_none")]
+    pub context_comparators: u8,
+    /// Number of ranges of trap values to filter by.
+    #[serde(skip_serializing_if = "is_none")]
+    pub tval_comparators: u8,
+    /// Whether filters can ask for causes of traps, and for interrupts or exceptions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub filter_excint_p: bool,
     /// Number of cycles of input that can be queued. A cycle needs its place from the hart on, so
     /// with fewer than eight not even one lane is accepted in every cycle; more compensate for
     /// cycles with several packets. Up to 16 or 32, a LUT RAM costs the same.
@@ -86,6 +96,9 @@ impl Default for Config {
             implicit_exception: false,
             triggers: false,
             comparators: 0,
+            context_comparators: 0,
+            tval_comparators: 0,
+            filter_excint_p: false,
             ingress_depth: 16,
             pack: false,
             resync: vec![ResyncUnit::Packets],
@@ -135,6 +148,8 @@ impl Config {
             ("iretire_width_p", self.iretire_width_p, 2, 16),
             ("itype_width_p", self.itype_width_p, 3, 4),
             ("comparators", self.comparators, 0, 8),
+            ("context_comparators", self.context_comparators, 0, 8),
+            ("tval_comparators", self.tval_comparators, 0, 8),
             ("ingress_depth", self.ingress_depth, 2, 128),
             ("etrace.iaddress_width_p", params.iaddress_width_p, 24, 64),
             ("etrace.bpred_size_p", params.bpred_size_p, 0, 10),
@@ -152,6 +167,19 @@ impl Config {
             false => Ok(()),
         };
         needs(true, !self.resync.is_empty(), "resync", "at least one unit to count in")?;
+        let compares = self.context_comparators > 0;
+        needs(compares, params.context_bits() > 0, "context_comparators", "nocontext_p = false")?;
+        // trTeFilterMatchEcauseLow and High have a bit for each of 64 causes.
+        let causes = params.ecause_width_p <= 6;
+        needs(
+            self.filter_excint_p,
+            causes,
+            "filter_excint_p",
+            "etrace.ecause_width_p of at most 6",
+        )?;
+        let comparators = self.comparators + self.context_comparators + self.tval_comparators;
+        // trTeFilterComp1 to 3 have three bits.
+        needs(comparators > 8, false, "comparators", "at most 8 of all kinds together")?;
         let stack = params.return_stack_size_p > 0;
         let counter = params.call_counter_size_p > 0;
         needs(stack || counter, self.itype_width_p == 4, "implicit return", "itype_width_p = 4")?;
@@ -199,6 +227,22 @@ impl Config {
         Ok(self.etrace.layout(self.unit())?)
     }
 
+    /// Number of filters.
+    pub(crate) fn filters(&self) -> u32 {
+        let kinds = [self.comparators, self.context_comparators, self.tval_comparators, 1];
+        kinds.into_iter().max().unwrap_or(1).into()
+    }
+
+    /// Whether filters can ask for traps.
+    pub(crate) fn filters_by_trap(&self) -> bool {
+        self.filter_excint_p || self.tval_comparators > 0
+    }
+
+    /// Number of causes that a filter can ask for.
+    pub(crate) fn causes(&self) -> u32 {
+        if self.filter_excint_p { 1 << self.etrace.ecause_width_p } else { 0 }
+    }
+
     /// Whether groups can be joined.
     pub(crate) fn packs(&self) -> bool {
         self.pack && self.lanes > 1 && self.etrace.time_bits() == 0
@@ -224,4 +268,10 @@ impl Config {
     pub(crate) fn caches(&self) -> bool {
         self.etrace.cache_size_p > 0
     }
+}
+
+/// Parameters of filters that are not there are not written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(number: &u8) -> bool {
+    *number == 0
 }

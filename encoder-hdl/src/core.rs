@@ -4,7 +4,7 @@ use crate::bundle::{Bundle, Wire};
 use crate::config::{Config, ConfigError, Overflow, ResyncUnit};
 use crate::group::{self, mark};
 use crate::ingress::{self, any};
-use crate::{emitter, pack, priority, queue};
+use crate::{emitter, filter, pack, priority, queue};
 use hartrace_rtl::{Component, Expr, Module, Outputs, Reg, concat, index_width, lit, zero};
 
 /// Signals from the control registers.
@@ -15,13 +15,13 @@ pub(crate) fn control_wires(config: &Config) -> Vec<Wire> {
         Wire::new("resync_max", 4, "after 2^(max + 4) of them"),
     ];
     wires.extend(emitter::modes(config));
-    wires.extend(ingress::filter_wires(config));
+    wires.extend(filter::wires(config));
     wires
 }
 
 /// Signals that the hart drives.
 pub(crate) fn hart_wires(config: &Config) -> Vec<Wire> {
-    let inside = ["mark", "lost", "cycles"];
+    let inside = ["mark", "lost", "cycles", "resets"];
     let mut wires = ingress::wires(config);
     wires.retain(|wire| !inside.contains(&wire.name));
     for wire in &mut wires {
@@ -81,7 +81,7 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     for (wire, value) in wires.iter().zip(&offered) {
         ports.push((format!("{}_i", wire.name), value.clone()));
     }
-    for wire in ingress::filter_wires(config) {
+    for wire in filter::wires(config) {
         ports.push((format!("{}_i", wire.name), control[wire.name].clone()));
     }
     let came = instance(&m, "i_ingress", &ingress::build(config), &ports);
@@ -336,6 +336,7 @@ impl Front {
                 self.loses.mux(kind(mark::BREAK), other)
             }
             "lost" => self.loses.clone(),
+            "resets" => &self.breaks & &hart["reset"],
             "cycles" => self.cycles.as_ref().map_or_else(|| zero(1), |cycles| cycles.q.clone()),
             name => hart[name].clone(),
         }

@@ -3,7 +3,8 @@
 
 use crate::bundle::{Bundle, Wire};
 use crate::config::{Config, ResyncUnit};
-use crate::group::{self, mark};
+use crate::filter::{self, Filters};
+use crate::group;
 use hartrace_etrace::ingress::IType;
 use hartrace_rtl::{Component, Expr, Module, concat, lit};
 
@@ -39,21 +40,8 @@ pub(crate) fn wires(config: &Config) -> Vec<Wire> {
     }
     wires.push(Wire::new("mark", 2, "1 break, 2 stop, 3 start, behind the lanes"));
     wires.push(Wire::new("lost", 1, "input was lost here"));
-    wires
-}
-
-/// Settings of the filter that can change at run time.
-pub(crate) fn filter_wires(config: &Config) -> Vec<Wire> {
-    let (aw, c) = (config.address(), u32::from(config.comparators));
-    let levels = 1 << config.etrace.privilege_width_p.min(3);
-    let mut wires = vec![Wire::new("privileges", levels, "levels that are traced, one bit each")];
-    if config.triggers {
-        wires.push(Wire::new("initially_on", 1, "traced before the first trigger"));
-    }
-    if c > 0 {
-        wires.push(Wire::new("ranges", c, "ranges that are in use; without any, all is traced"));
-        wires.push(Wire::new("low", c * aw, "first address of each range"));
-        wires.push(Wire::new("high", c * aw, "last address of each range"));
+    if config.filters_by_trap() {
+        wires.push(Wire::new("resets", 1, "the hart is reset here"));
     }
     wires
 }
@@ -68,14 +56,14 @@ pub(crate) fn build(config: &Config) -> Component {
     .clocked();
     let valid = m.input("valid_i", 1, "something retired, trapped or is marked");
     let raw = Bundle::inputs(&m, &wires(config));
-    let filter = Bundle::inputs(&m, &filter_wires(config));
+    let settings = Bundle::inputs(&m, &filter::wires(config));
     let valid_o = m.output("valid_o", 1, "");
     let out = Bundle::outputs(&m, &group::wires(config));
 
     let mut lanes: Vec<Lane> = (0..config.n()).map(|i| Lane::new(&m, config, &raw, i)).collect();
     let held = m.reg("valid", false);
     let (mut load, mut raw) = (valid, raw);
-    if config.comparators > 0 {
+    if filter::is_slow(config) {
         m.section(
             "Comparators need the address of the last instruction, and a cycle of their own.",
         );
@@ -89,9 +77,8 @@ pub(crate) fn build(config: &Config) -> Component {
     m.assign(&valid_o, &held.q);
 
     let works = m.let_("works", any(lanes.iter().map(|lane| &lane.works)));
-    let on = traced(&m, config, &raw, &filter, (&load, &works));
-    let qualified: Vec<Expr> =
-        (0..).zip(&lanes).map(|(i, lane)| lane.matches((&m, i), config, &filter, &on)).collect();
+    let filters = Filters { m: &m, config, raw: &raw, settings: &settings };
+    let qualified = filters.qualified(&lanes, (&load, &works));
 
     let keep = |name: &'static str, value: Expr| {
         let reg = m.reg_data(name, value.width(), &load);
@@ -203,13 +190,14 @@ fn lanes_of(lanes: &[Expr]) -> Expr {
     concat(&parts)
 }
 
-struct Lane {
+/// What one lane has.
+pub(crate) struct Lane {
     itype: Expr,
-    retires: Expr,
-    trap: Expr,
+    pub(crate) retires: Expr,
+    pub(crate) trap: Expr,
     works: Expr,
-    first: Expr,
-    last: Expr,
+    pub(crate) first: Expr,
+    pub(crate) last: Expr,
     two: Expr,
 }
 
@@ -249,28 +237,8 @@ impl Lane {
         }
     }
 
-    fn is(&self, itypes: &[IType]) -> Expr {
+    pub(crate) fn is(&self, itypes: &[IType]) -> Expr {
         itype_is(&self.itype, itypes)
-    }
-
-    /// Whether the lane is traced: tracing is on, its level is traced, and it touches a range.
-    fn matches(
-        &self,
-        (m, lane): (&Module, u32),
-        config: &Config,
-        filter: &Bundle,
-        on: &Expr,
-    ) -> Expr {
-        let aw = config.address();
-        let Some(ranges) = filter.get("ranges") else { return on.clone() };
-        // Whether an instruction between the first and the last is in the range.
-        let hits = (0..u32::from(config.comparators)).map(|c| {
-            let low = filter["low"].slice(c * aw, aw);
-            let high = filter["high"].slice(c * aw, aw);
-            ranges.bit(c) & self.first.le(high) & self.last.ge(low)
-        });
-        let matches = on & (!ranges.any() | any(hits.collect::<Vec<_>>().iter()));
-        m.shared(&format!("matches_{lane}"), matches)
     }
 }
 
@@ -287,32 +255,4 @@ pub(crate) fn itype_is(itype: &Expr, itypes: &[IType]) -> Expr {
     let known = itypes.iter().filter(|t| u32::from(t.raw()) < 1 << itype.width());
     let known: Vec<Expr> = known.map(|t| itype.is(t.raw().into())).collect();
     any(known.iter())
-}
-
-/// Whether what retires now is traced, as far as this concerns the whole cycle.
-fn traced(
-    m: &Module,
-    config: &Config,
-    raw: &Bundle,
-    filter: &Bundle,
-    (load, works): (&Expr, &Expr),
-) -> Expr {
-    let level = raw["priv"].trunc(config.etrace.privilege_width_p.min(3).into());
-    let level = filter["privileges"].bit_at(level);
-    if !config.triggers {
-        return m.let_("on", level);
-    }
-    m.section("Triggers: on with the oldest instruction of the cycle, off behind the newest.");
-    let trigger = &raw["trigger"];
-    // From the start of a trace until something retires. A start mark comes alone.
-    let starts = m.let_("starts", load & raw["mark"].is(mark::START));
-    let step = m.let_("step", load & works);
-    let fresh = m.reg_en("fresh", true, &step | &starts);
-    let on = m.reg_en("on", false, &step);
-    let before = m.let_("on_before", fresh.q.mux(&filter["initially_on"], &on.q));
-    let now = m.let_("on", &before | trigger.bit(0));
-    m.assign(&fresh.d, &starts);
-    m.assign(&on.d, &now & !trigger.bit(1));
-    m.assign(&m.output("on_o", 1, "triggers have tracing on"), before);
-    now & level
 }

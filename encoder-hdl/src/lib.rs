@@ -19,6 +19,7 @@ pub mod compressors;
 mod config;
 mod core;
 mod emitter;
+mod filter;
 mod group;
 mod ingress;
 mod named;

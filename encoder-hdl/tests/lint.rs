@@ -115,7 +115,10 @@ fn corners() -> Vec<Config> {
         full_address: true,
         implicit_exception: true,
         triggers: true,
-        comparators: 8,
+        comparators: 3,
+        context_comparators: 3,
+        tval_comparators: 2,
+        filter_excint_p: true,
         ingress_depth: 128,
         pack: false,
         resync: vec![ResyncUnit::Packets, ResyncUnit::Cycles, ResyncUnit::HalfWords],
@@ -125,7 +128,7 @@ fn corners() -> Vec<Config> {
             iaddress_width_p: 64,
             iaddress_lsb_p: 0,
             privilege_width_p: 8,
-            ecause_width_p: 16,
+            ecause_width_p: 6,
             context_width_p: 32,
             nocontext_p: false,
             time_width_p: 32,
@@ -145,6 +148,11 @@ fn corners() -> Vec<Config> {
         corners.push(config);
     };
     change(&largest, &|c| {
+        (c.comparators, c.context_comparators, c.tval_comparators) = (8, 0, 0);
+        c.etrace.ecause_width_p = 16;
+        c.filter_excint_p = false;
+    });
+    change(&largest, &|c| {
         c.pack = true;
         c.etrace.notime_p = true;
     });
@@ -157,9 +165,14 @@ fn corners() -> Vec<Config> {
         change(small, &|c| c.ingress_depth = large.ingress_depth);
         change(small, &|c| c.resync = large.resync.clone());
         change(small, &|c| c.comparators = large.comparators);
+        change(small, &|c| c.filter_excint_p = large.filter_excint_p);
+        change(small, &|c| c.tval_comparators = large.tval_comparators);
         change(small, &|c| c.triggers = large.triggers);
         change(small, &|c| c.overflow = large.overflow);
-        change(small, &|c| c.etrace.nocontext_p = large.etrace.nocontext_p);
+        change(small, &|c| {
+            c.etrace.nocontext_p = large.etrace.nocontext_p;
+            c.context_comparators = large.context_comparators;
+        });
         change(small, &|c| c.etrace.cache_size_p = large.etrace.cache_size_p);
         change(small, &|c| c.etrace.bpred_size_p = large.etrace.bpred_size_p);
         change(small, &|c| c.etrace.iaddress_lsb_p = large.etrace.iaddress_lsb_p);

@@ -509,6 +509,30 @@ pub mod te {
             Self(set(self.0, 1, 1, value as u32))
         }
 
+        /// `trTeFilterMatchEcause`: It asks for traps of some causes.
+        #[must_use]
+        pub const fn filter_match_ecause(self) -> bool {
+            get(self.0, 2, 1) == 1
+        }
+
+        /// With another `trTeFilterMatchEcause`.
+        #[must_use]
+        pub const fn with_filter_match_ecause(self, value: bool) -> Self {
+            Self(set(self.0, 2, 1, value as u32))
+        }
+
+        /// `trTeFilterMatchInterrupt`: It asks for interrupts, or for exceptions.
+        #[must_use]
+        pub const fn filter_match_interrupt(self) -> bool {
+            get(self.0, 3, 1) == 1
+        }
+
+        /// With another `trTeFilterMatchInterrupt`.
+        #[must_use]
+        pub const fn with_filter_match_interrupt(self, value: bool) -> Self {
+            Self(set(self.0, 3, 1, value as u32))
+        }
+
         /// `trTeFilterMatchComp1`: It asks for the address range of its comparator.
         #[must_use]
         pub const fn filter_match_comp1(self) -> bool {
@@ -526,9 +550,45 @@ pub mod te {
         pub const fn filter_comp1(self) -> u32 {
             get(self.0, 5, 3)
         }
+
+        /// `trTeFilterMatchComp2`: It asks for a range of the context.
+        #[must_use]
+        pub const fn filter_match_comp2(self) -> bool {
+            get(self.0, 8, 1) == 1
+        }
+
+        /// With another `trTeFilterMatchComp2`.
+        #[must_use]
+        pub const fn with_filter_match_comp2(self, value: bool) -> Self {
+            Self(set(self.0, 8, 1, value as u32))
+        }
+
+        /// `trTeFilterComp2`: The number of its comparator of the context.
+        #[must_use]
+        pub const fn filter_comp2(self) -> u32 {
+            get(self.0, 9, 3)
+        }
+
+        /// `trTeFilterMatchComp3`: It asks for traps with a value in a range.
+        #[must_use]
+        pub const fn filter_match_comp3(self) -> bool {
+            get(self.0, 12, 1) == 1
+        }
+
+        /// With another `trTeFilterMatchComp3`.
+        #[must_use]
+        pub const fn with_filter_match_comp3(self, value: bool) -> Self {
+            Self(set(self.0, 12, 1, value as u32))
+        }
+
+        /// `trTeFilterComp3`: The number of its comparator of trap values.
+        #[must_use]
+        pub const fn filter_comp3(self) -> u32 {
+            get(self.0, 13, 3)
+        }
     }
 
-    /// `trTeFilterMatchInst`: The privilege levels that a filter asks for.
+    /// `trTeFilterMatchInst`: The privilege levels and the kind of traps that a filter asks for.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct TrTeFilterMatchInst(pub u32);
 
@@ -553,6 +613,78 @@ pub mod te {
         pub const fn with_filter_match_choice_privilege(self, value: u32) -> Self {
             Self(set(self.0, 0, 8, value))
         }
+
+        /// `trTeFilterMatchValueInterrupt`: exceptions.
+        pub const FILTER_MATCH_VALUE_INTERRUPT_EXCEPTION: bool = false;
+
+        /// `trTeFilterMatchValueInterrupt`: interrupts.
+        pub const FILTER_MATCH_VALUE_INTERRUPT_INTERRUPT: bool = true;
+
+        /// `trTeFilterMatchValueInterrupt`: The kind of traps.
+        #[must_use]
+        pub const fn filter_match_value_interrupt(self) -> bool {
+            get(self.0, 8, 1) == 1
+        }
+
+        /// With another `trTeFilterMatchValueInterrupt`.
+        #[must_use]
+        pub const fn with_filter_match_value_interrupt(self, value: bool) -> Self {
+            Self(set(self.0, 8, 1, value as u32))
+        }
+    }
+
+    /// `trTeFilterMatchEcauseLow`: The causes of traps that a filter asks for.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct TrTeFilterMatchEcauseLow(pub u32);
+
+    impl TrTeFilterMatchEcauseLow {
+        /// How many there are at most.
+        pub const COUNT: u32 = 8;
+
+        /// Where number `index` is.
+        #[must_use]
+        pub const fn offset(index: u32) -> Option<u32> {
+            if index < Self::COUNT { Some(0x408 + 0x20 * index) } else { None }
+        }
+
+        /// `trTeFilterMatchChoiceEcauseLow`: A bit for each of causes 0 to 31.
+        #[must_use]
+        pub const fn filter_match_choice_ecause_low(self) -> u32 {
+            get(self.0, 0, 32)
+        }
+
+        /// With another `trTeFilterMatchChoiceEcauseLow`.
+        #[must_use]
+        pub const fn with_filter_match_choice_ecause_low(self, value: u32) -> Self {
+            Self(set(self.0, 0, 32, value))
+        }
+    }
+
+    /// `trTeFilterMatchEcauseHigh`: The causes of traps that a filter asks for.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct TrTeFilterMatchEcauseHigh(pub u32);
+
+    impl TrTeFilterMatchEcauseHigh {
+        /// How many there are at most.
+        pub const COUNT: u32 = 8;
+
+        /// Where number `index` is.
+        #[must_use]
+        pub const fn offset(index: u32) -> Option<u32> {
+            if index < Self::COUNT { Some(0x40c + 0x20 * index) } else { None }
+        }
+
+        /// `trTeFilterMatchChoiceEcauseHigh`: A bit for each of causes 32 to 63.
+        #[must_use]
+        pub const fn filter_match_choice_ecause_high(self) -> u32 {
+            get(self.0, 0, 32)
+        }
+
+        /// With another `trTeFilterMatchChoiceEcauseHigh`.
+        #[must_use]
+        pub const fn with_filter_match_choice_ecause_high(self, value: u32) -> Self {
+            Self(set(self.0, 0, 32, value))
+        }
     }
 
     /// `trTeCompControl`: What a comparator compares.
@@ -572,6 +704,12 @@ pub mod te {
         /// `trTeCompPInput`: the address of instructions.
         pub const COMP_P_INPUT_IADDR: u32 = 0;
 
+        /// `trTeCompPInput`: the context.
+        pub const COMP_P_INPUT_CONTEXT: u32 = 1;
+
+        /// `trTeCompPInput`: the value of a trap.
+        pub const COMP_P_INPUT_TVAL: u32 = 2;
+
         /// `trTeCompPInput`: What is compared first.
         #[must_use]
         pub const fn comp_p_input(self) -> u32 {
@@ -580,6 +718,12 @@ pub mod te {
 
         /// `trTeCompSInput`: the address of instructions.
         pub const COMP_S_INPUT_IADDR: u32 = 0;
+
+        /// `trTeCompSInput`: the context.
+        pub const COMP_S_INPUT_CONTEXT: u32 = 1;
+
+        /// `trTeCompSInput`: the value of a trap.
+        pub const COMP_S_INPUT_TVAL: u32 = 2;
 
         /// `trTeCompSInput`: What is compared second.
         #[must_use]
@@ -627,7 +771,7 @@ pub mod te {
         }
     }
 
-    /// `trTeCompPmatchLow`: The first address of a range.
+    /// `trTeCompPmatchLow`: The first value of a range.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct TrTeCompPmatchLow(pub u32);
 
@@ -641,7 +785,8 @@ pub mod te {
             if index < Self::COUNT { Some(0x610 + 0x20 * index) } else { None }
         }
 
-        /// `trTeCompPMatchLow`: Bits 31 to 0. Bits that addresses do not have read as 0.
+        /// `trTeCompPMatchLow`: Bits 31 to 0. Bits that addresses or the context do not have read
+        /// as 0.
         #[must_use]
         pub const fn comp_p_match_low(self) -> u32 {
             get(self.0, 0, 32)
@@ -654,7 +799,7 @@ pub mod te {
         }
     }
 
-    /// `trTeCompPmatchHigh`: The first address of a range.
+    /// `trTeCompPmatchHigh`: The first value of a range.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct TrTeCompPmatchHigh(pub u32);
 
@@ -668,7 +813,8 @@ pub mod te {
             if index < Self::COUNT { Some(0x614 + 0x20 * index) } else { None }
         }
 
-        /// `trTeCompPMatchHigh`: Bits 63 to 32. Bits that addresses do not have read as 0.
+        /// `trTeCompPMatchHigh`: Bits 63 to 32. Bits that addresses or the context do not have read
+        /// as 0.
         #[must_use]
         pub const fn comp_p_match_high(self) -> u32 {
             get(self.0, 0, 32)
@@ -681,7 +827,7 @@ pub mod te {
         }
     }
 
-    /// `trTeCompSmatchLow`: The last address of a range.
+    /// `trTeCompSmatchLow`: The last value of a range.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct TrTeCompSmatchLow(pub u32);
 
@@ -695,7 +841,8 @@ pub mod te {
             if index < Self::COUNT { Some(0x618 + 0x20 * index) } else { None }
         }
 
-        /// `trTeCompSMatchLow`: Bits 31 to 0. Bits that addresses do not have read as 0.
+        /// `trTeCompSMatchLow`: Bits 31 to 0. Bits that addresses or the context do not have read
+        /// as 0.
         #[must_use]
         pub const fn comp_s_match_low(self) -> u32 {
             get(self.0, 0, 32)
@@ -708,7 +855,7 @@ pub mod te {
         }
     }
 
-    /// `trTeCompSmatchHigh`: The last address of a range.
+    /// `trTeCompSmatchHigh`: The last value of a range.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct TrTeCompSmatchHigh(pub u32);
 
@@ -722,7 +869,8 @@ pub mod te {
             if index < Self::COUNT { Some(0x61c + 0x20 * index) } else { None }
         }
 
-        /// `trTeCompSMatchHigh`: Bits 63 to 32. Bits that addresses do not have read as 0.
+        /// `trTeCompSMatchHigh`: Bits 63 to 32. Bits that addresses or the context do not have read
+        /// as 0.
         #[must_use]
         pub const fn comp_s_match_high(self) -> u32 {
             get(self.0, 0, 32)

@@ -28,8 +28,18 @@ pub struct EncoderParams {
     pub resync: Resync,
     /// Whether there are trigger inputs.
     pub triggers: bool,
-    /// Number of address ranges to filter by, up to 8.
+    /// Number of filters, up to 8; at least as many as comparators of any kind.
+    pub filters: u32,
+    /// Number of address ranges to filter by; up to 8 comparators of all kinds.
     pub comparators: u32,
+    /// Number of ranges of trap values to filter by.
+    pub tval_comparators: u32,
+    /// Number of ranges of the context to filter by.
+    pub context_comparators: u32,
+    /// Width of the context in bits, up to 64; at least 1 if filters compare it.
+    pub context_width: u32,
+    /// Number of causes of traps that filters can ask for, up to 64; 0 if they cannot ask for traps of a kind.
+    pub causes: u32,
     /// Whether the hart waits when there is no room for its trace; otherwise trace is lost.
     pub stalls: bool,
     /// Width of the source in packets in bits, up to 12; 0 if they have none.
@@ -177,7 +187,12 @@ impl EncoderParams {
             jump_target_cache: true,
             resync: Resync { packets: true, cycles: true, half_words: true },
             triggers: true,
-            comparators: 8,
+            filters: 8,
+            comparators: 4,
+            tval_comparators: 1,
+            context_comparators: 3,
+            context_width: 64,
+            causes: 64,
             stalls: true,
             source_bits: 12,
             time_width: 64,
@@ -201,7 +216,12 @@ impl EncoderParams {
             jump_target_cache: false,
             resync: Resync { packets: true, cycles: false, half_words: false },
             triggers: false,
+            filters: 1,
             comparators: 0,
+            tval_comparators: 0,
+            context_comparators: 0,
+            context_width: 0,
+            causes: 0,
             stalls: false,
             source_bits: 0,
             time_width: 0,
@@ -216,6 +236,14 @@ impl EncoderParams {
         in_range("privilege_levels", self.privilege_levels, 2, 8)?;
         power_of_2("privilege_levels", self.privilege_levels)?;
         in_range("comparators", self.comparators, 0, 8)?;
+        in_range("tval_comparators", self.tval_comparators, 0, 8 - self.comparators)?;
+        let left = 8 - self.comparators - self.tval_comparators;
+        in_range("context_comparators", self.context_comparators, 0, left)?;
+        let most = self.comparators.max(self.tval_comparators).max(self.context_comparators);
+        in_range("filters", self.filters, most.max(1), 8)?;
+        let narrowest = u32::from(self.context_comparators > 0);
+        in_range("context_width", self.context_width, narrowest, 64)?;
+        in_range("causes", self.causes, 0, 64)?;
         in_range("source_bits", self.source_bits, 0, 12)?;
         in_range("time_width", self.time_width, 0, 64)?;
         in_range("protocol.0", self.protocol.0, 0, 15)?;

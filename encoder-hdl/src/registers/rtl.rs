@@ -5,6 +5,7 @@ mod apb;
 mod axi;
 mod block;
 mod decoder;
+mod filters;
 mod split;
 mod usage;
 
@@ -16,7 +17,7 @@ pub use split::apb_split;
 use crate::registers::params::{EncoderParams, ParamsError, RamSinkParams};
 use crate::registers::tables;
 use block::Block;
-use hartrace_rtl::{Component, Expr, Module, concat, ones, zero};
+use hartrace_rtl::{Component, Expr, Module, concat, zero};
 
 /// The module `te_registers`: registers of an encoder on APB.
 ///
@@ -30,7 +31,12 @@ use hartrace_rtl::{Component, Expr, Module, concat, ones, zero};
 /// | `privileges_o` | levels that are traced, one bit each |
 /// | `time_count_o`, `time_reset_o`, `time_prescale_o` | with internal time: `trTsCount`, `trTsReset`, `trTsPrescale` |
 /// | `trigger_enable_o`, `initially_on_o` | with triggers: whether they count, and whether tracing is on before the first |
-/// | `ranges_o`, `low_o`, `high_o` | with comparators: those in use, and their first and last address without the bits below `address_lsb`, number 0 in the low bits |
+/// | `filters_o` | with several filters: those in use. All others have what is for filter 0 in the low bits |
+/// | `ranges_o`, `low_o`, `high_o` | with comparators: those in use, and their first and last address without the bits below `address_lsb` |
+/// | `contexts_o`, `context_low_o`, `context_high_o` | the same for the context |
+/// | `handlers_o` | filters that ask for a trap, if they can |
+/// | `causes_o`, `exceptions_o`, `interrupts_o` | causes and kinds of traps; all of them if a filter does not ask for some |
+/// | `tvals_o`, `tval_low_o`, `tval_high_o` | ranges of trap values |
 ///
 /// All of them but `enable_o`, `time_count_o` and `time_reset_o` are constant while `trTeEnable` or `busy_i` is set.
 ///
@@ -89,46 +95,8 @@ pub fn encoder_registers(params: &EncoderParams) -> Result<Component, ParamsErro
         output("time_prescale", prescale, "ticks of 1, 4, 16 or 64 cycles");
     }
 
-    m.section("Filters: without any, everything is traced.");
-    let filters: Vec<Expr> = (0..params.comparators.max(1))
-        .map(|i| {
-            let enabled = block.kept(&format!("trTeFilter{i}Control"), "trTeFilterEnable");
-            let chosen = block.kept("trTeInstFilters", "trTeInstFilters");
-            or_zero(enabled, 1) & or_zero(chosen, params.comparators.max(1)).bit(i)
-        })
-        .collect();
-    let filters = m.let_("filters", low_first(&filters));
-    let levels = params.privilege_levels;
-    let asks = or_zero(block.kept("trTeFilter0Control", "trTeFilterMatchPrivilege"), 1);
-    let chosen =
-        or_zero(block.kept("trTeFilter0MatchInst", "trTeFilterMatchChoicePrivilege"), levels);
-    output(
-        "privileges",
-        (filters.any() & asks).mux(chosen, ones(levels)),
-        "levels that are traced, one bit each",
-    );
-    if params.comparators > 0 {
-        // A filter without a range matches everywhere, whatever the other filters require.
-        let everywhere =
-            filters.bit(0) & !or_zero(block.kept("trTeFilter0Control", "trTeFilterMatchComp1"), 1);
-        output(
-            "ranges",
-            (!everywhere).gate(&filters),
-            "ranges that are in use; without any, all is traced",
-        );
-        let bounds = |part: &str| {
-            let bound = |i: u32| {
-                let half = |half: &str| {
-                    let field = format!("trTeComp{}Match{half}", part);
-                    block.kept(&format!("trTeComp{i}{part}match{half}"), &field)
-                };
-                let low = or_zero(half("Low"), 1);
-                half("High").map_or(low.clone(), |high| concat(&[&high, &low]))
-            };
-            low_first(&(0..params.comparators).map(bound).collect::<Vec<_>>())
-        };
-        output("low", bounds("P"), "first address of each range");
-        output("high", bounds("S"), "last address of each range");
+    for (name, value, doc) in filters::outputs(&m, &block, params) {
+        output(name, value, doc);
     }
     block.finish();
     Ok(m.finish())

@@ -4,6 +4,7 @@ mod analysis;
 mod atb_bridge;
 mod decoder;
 mod encoder;
+mod filters;
 mod ram_sink;
 
 pub use analysis::analysis;

@@ -71,7 +71,8 @@ fn a_trace_from_reset_to_reset() -> Result<(), Box<dyn Error>> {
     bus.write(high.ok_or("no such comparator")?, 0x8000_0fff)?;
     assert_eq!(bus.read(0x638)?, 0x8000_0ffe, "addresses have no bit 0");
     let filter = TrTeFilterControl::offset(1).ok_or("no such filter")?;
-    bus.write(filter, TrTeFilterControl::default().with_filter_enable(true).0)?;
+    let asks = TrTeFilterControl::default().with_filter_enable(true).with_filter_match_comp1(true);
+    bus.write(filter, asks.0)?;
     let filter = TrTeFilterControl(bus.read(filter)?);
     assert!(filter.filter_enable() && filter.filter_match_comp1());
     assert_eq!(filter.filter_comp1(), 1);
@@ -176,6 +177,14 @@ fn parameters_are_checked() {
     assert_eq!(
         encoder(EncoderParams { comparators: 9, ..everything.clone() }),
         Some(ParamsError::OutOfRange { name: "comparators", value: 9, min: 0, max: 8 })
+    );
+    assert_eq!(
+        encoder(EncoderParams { context_comparators: 4, ..everything.clone() }),
+        Some(ParamsError::OutOfRange { name: "context_comparators", value: 4, min: 0, max: 3 })
+    );
+    assert_eq!(
+        encoder(EncoderParams { filters: 3, ..everything.clone() }),
+        Some(ParamsError::OutOfRange { name: "filters", value: 3, min: 4, max: 8 })
     );
     let three = EncoderParams { privilege_levels: 3, ..everything };
     let error = encoder(three).map(|error| error.to_string());

@@ -1,7 +1,7 @@
 //! The simulated encoder.
 
 use crate::Mismatch;
-use crate::ports::{CONTROLS, Ports};
+use crate::ports::{Ports, is_control};
 use hartrace_encap::EncapParams;
 use hartrace_encoder_hdl::transport::{Frame, encapsulator};
 use hartrace_encoder_hdl::{Config, encoder};
@@ -124,7 +124,7 @@ fn held(encoder: &Component) -> Component {
         .into_iter()
         .map(|port| {
             let value = m.input(&port.name, port.width, "");
-            if !CONTROLS.contains(&port.name.as_str()) {
+            if !is_control(&port.name) {
                 return (port.name.as_str(), value);
             }
             let held = m.reg_data(&format!("held_{}", port.name), port.width, lit(1, 1));

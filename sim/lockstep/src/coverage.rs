@@ -43,11 +43,11 @@ pub enum Point {
     },
     /// A trigger: 0 for trace on, 1 for trace off, 2 for notify.
     Trigger(u8),
-    /// A filter is set: by address or by privilege.
+    /// A filter is set, by one of [`Point::FILTERS`].
     Filter {
-        /// By address.
-        address: bool,
-        /// A block starts within it, or not.
+        /// What it asks for.
+        by: &'static str,
+        /// A block starts within it, or a trap is what it asks for; or not.
         inside: bool,
     },
     /// Input is lost: for one cycle, or for several in a row.
@@ -85,6 +85,18 @@ pub enum Point {
 impl Point {
     /// The numbers of branches: those that need a larger map, and those around a full one.
     pub const BRANCHES: [&'static str; 7] = ["0", "1", "2-3", "4-7", "8-15", "16-30", "31"];
+
+    /// What filters ask for. A range of one value is an exact match.
+    pub const FILTERS: [&'static str; 8] = [
+        "privileges",
+        "addresses",
+        "contexts",
+        "exact context",
+        "causes",
+        "kind of traps",
+        "trap values",
+        "exact trap value",
+    ];
 
     /// Returns the module that has to deal with it.
     #[must_use]
@@ -130,9 +142,8 @@ impl fmt::Display for Point {
                 let kind = ["trace on", "trace off", "notify"][usize::from(kind.min(2))];
                 write!(f, "trigger {kind}")
             }
-            Self::Filter { address, inside } => {
-                let kind = if address { "addresses" } else { "privileges" };
-                write!(f, "{} the filtered {kind}", if inside { "inside" } else { "outside" })
+            Self::Filter { by, inside } => {
+                write!(f, "{} the filtered {by}", if inside { "inside" } else { "outside" })
             }
             Self::Lost { several } => {
                 write!(f, "{} lost", if several { "several cycles" } else { "one cycle" })
@@ -214,14 +225,37 @@ impl Coverage {
                 .zip(triggers)
                 .filter(|(_, on)| *on)
                 .for_each(|(i, _)| self.hit(Point::Trigger(i)));
-            if !setting.ranges.is_empty() {
-                let within = |(low, high): &(u64, u64)| (*low..=*high).contains(&row.iaddr);
-                let inside = setting.ranges.iter().any(within);
-                self.hit(Point::Filter { address: true, inside });
-            }
-            if !setting.privileges.is_empty() {
-                let inside = setting.privileges.contains(&row.privilege.0);
-                self.hit(Point::Filter { address: false, inside });
+            self.filters(setting, row);
+        }
+    }
+
+    /// Counts whether a row has what filters ask for, together.
+    fn filters(&mut self, setting: &Setting, row: &Retired) {
+        let within = |value: u64| move |(low, high): (u64, u64)| (low..=high).contains(&value);
+        let exact = |range: Option<(u64, u64)>| range.filter(|(first, last)| first == last);
+        let wide = |range: Option<(u64, u64)>| range.filter(|(first, last)| first != last);
+        let trap = row.itype.is_trap();
+        let interrupt = row.itype == IType::Interrupt;
+        let some = |asks: bool, has: bool| asks.then_some(has);
+        // Whether each filter that asks finds it here.
+        let asked = setting.filters.iter().map(|one| {
+            let tval = |range: Option<(u64, u64)>| range.filter(|_| trap).map(within(row.tval));
+            [
+                some(!one.privileges.is_empty(), one.privileges.contains(&row.privilege.0)),
+                one.range.map(within(row.iaddr)),
+                wide(one.context).map(within(row.context)),
+                exact(one.context).map(within(row.context)),
+                some(trap && !one.causes.is_empty(), one.causes.contains(&row.cause)),
+                one.interrupt.filter(|_| trap).map(|wanted| wanted == interrupt),
+                tval(wide(one.tval)),
+                tval(exact(one.tval)),
+            ]
+        });
+        let asked: Vec<[Option<bool>; 8]> = asked.collect();
+        for (i, by) in Point::FILTERS.into_iter().enumerate() {
+            let here = asked.iter().filter_map(|one| one[i]);
+            if let Some(inside) = here.reduce(|a, b| a | b) {
+                self.hit(Point::Filter { by, inside });
             }
         }
     }

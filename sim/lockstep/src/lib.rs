@@ -6,6 +6,7 @@
 //! all of this for programs and logs. [`HartPorts`], [`Setting`] and [`random`] also serve tests of the
 //! hardware around the encoder. [`rtl_loop`] puts a generated decoder and block walker behind the generated encoder.
 
+mod asked;
 mod bench;
 mod coverage;
 pub mod decoder;
@@ -19,6 +20,7 @@ mod software;
 mod summary;
 pub mod trial;
 
+pub use asked::Asked;
 pub use bench::{Bench, BenchError};
 pub use coverage::{Coverage, Point};
 pub use follow::Follow;

@@ -1,11 +1,12 @@
 //! The ports of the encoder, as far as they exist.
 
+use crate::asked;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::Retired;
 use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
 
-/// Inputs that change only while nothing is traced.
-pub(crate) const CONTROLS: [&str; 13] = [
+/// Inputs that change only while nothing is traced, besides those of filters.
+const CONTROLS: [&str; 9] = [
     "implicit_return_i",
     "implicit_exception_i",
     "full_address_i",
@@ -14,12 +15,14 @@ pub(crate) const CONTROLS: [&str; 13] = [
     "sequential_jump_i",
     "resync_mode_i",
     "resync_max_i",
-    "privileges_i",
     "initially_on_i",
-    "ranges_i",
-    "low_i",
-    "high_i",
 ];
+
+/// Whether an input changes only while nothing is traced.
+pub(crate) fn is_control(name: &str) -> bool {
+    let filter = |name: &str| asked::PORTS.contains(&name);
+    CONTROLS.contains(&name) || name.strip_suffix("_i").is_some_and(filter)
+}
 
 /// The inputs that a hart drives.
 #[derive(Debug)]
@@ -47,9 +50,8 @@ pub(crate) struct Ports {
     pub(crate) resync_mode: Input,
     pub(crate) resync_max: Input,
     pub(crate) modes: Vec<(hartrace_etrace::Mode, Option<Input>)>,
-    pub(crate) privileges: Input,
     pub(crate) initially_on: Option<Input>,
-    pub(crate) ranges: Option<[Input; 3]>,
+    pub(crate) filters: Vec<(&'static str, Input)>,
     pub(crate) ready: Input,
     pub(crate) stall: Option<Output>,
     pub(crate) lost: Option<Output>,
@@ -64,10 +66,6 @@ impl Ports {
     pub(crate) fn new(sim: &Simulation) -> Result<Self, SimError> {
         use hartrace_etrace::Mode;
         let maybe = |name: &str| sim.input(name).ok();
-        let ranges = match (maybe("ranges_i"), maybe("low_i"), maybe("high_i")) {
-            (Some(ranges), Some(low), Some(high)) => Some([ranges, low, high]),
-            _ => None,
-        };
         let modes = [
             (Mode::ImplicitReturn, "implicit_return_i"),
             (Mode::ImplicitException, "implicit_exception_i"),
@@ -76,15 +74,17 @@ impl Ports {
             (Mode::BranchPrediction, "branch_prediction_i"),
             (Mode::SequentiallyInferredJump, "sequential_jump_i"),
         ];
+        let filters = asked::PORTS.into_iter();
+        let filters =
+            filters.filter_map(|name| Some((name, maybe(&format!("{name}_i"))?))).collect();
         Ok(Self {
             hart: HartPorts::new(sim, "")?,
             enable: sim.input("enable_i")?,
             resync_mode: sim.input("resync_mode_i")?,
             resync_max: sim.input("resync_max_i")?,
             modes: modes.map(|(mode, name)| (mode, maybe(name))).into(),
-            privileges: sim.input("privileges_i")?,
             initially_on: maybe("initially_on_i"),
-            ranges,
+            filters,
             ready: sim.input("ready_i")?,
             stall: sim.output("stall_o").ok(),
             lost: sim.output("lost_o").ok(),

@@ -1,6 +1,6 @@
 //! Random configurations, settings and walks.
 
-use crate::{Setting, Traffic};
+use crate::{Asked, Setting, Traffic};
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit};
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Ioptions, Params};
@@ -40,6 +40,9 @@ pub fn config(rng: &mut fastrand::Rng) -> Config {
         implicit_exception: rng.bool(),
         triggers: rng.bool(),
         comparators: if rng.u8(..3) == 0 { rng.u8(1..=2) } else { 0 },
+        context_comparators: 0,
+        tval_comparators: 0,
+        filter_excint_p: false,
         ingress_depth: [2, 3, 4, 7, 16][rng.usize(..5)],
         pack: rng.bool(),
         resync,
@@ -48,6 +51,24 @@ pub fn config(rng: &mut fastrand::Rng) -> Config {
         etrace,
     };
     if rng.u8(..4) > 0 { config } else { by_bytes(rng, config) }
+}
+
+/// The same configuration with filters of every kind: some, but at least one.
+#[must_use]
+pub fn with_filters(rng: &mut fastrand::Rng, config: Config) -> Config {
+    let context_comparators = if rng.u8(..4) > 0 { rng.u8(1..=3) } else { 0 };
+    let nocontext_p = config.etrace.nocontext_p && context_comparators == 0;
+    // Values and causes of traps are compared as payloads have them, so they must not be cut.
+    let ecause_width_p = config.etrace.ecause_width_p.clamp(5, 6);
+    let iaddress_width_p = if config.etrace.iaddress_width_p > 32 { 64 } else { 32 };
+    Config {
+        comparators: rng.u8(..=3),
+        context_comparators,
+        tval_comparators: if rng.bool() { rng.u8(1..=2) } else { 0 },
+        filter_excint_p: context_comparators == 0 || rng.u8(..4) > 0,
+        etrace: Params { ecause_width_p, iaddress_width_p, nocontext_p, ..config.etrace },
+        ..config
+    }
 }
 
 /// The same configuration with payloads of rv_tracer.
@@ -86,22 +107,69 @@ pub fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
         None => 0,
     };
     let resync = (if rng.u8(..5) == 0 { 0 } else { mode }, rng.u8(0..=7));
-    let privileges =
-        if rng.u8(..5) == 0 { vec![rng.choice([0, 1, 3]).unwrap_or(3)] } else { Vec::new() };
+    let privileges = if rng.u8(..5) == 0 { level(rng) } else { Vec::new() };
+    let filters = match privileges.is_empty() {
+        true => Vec::new(),
+        false => vec![Asked { privileges, ..Asked::default() }],
+    };
     let initially_off = config.triggers && rng.u8(..3) == 0;
-    Setting { options, resync, privileges, ranges: Vec::new(), initially_off }
+    Setting { options, resync, filters, initially_off }
 }
 
-/// Returns some ranges of addresses that occur, as far as the configuration has comparators.
-#[must_use]
-pub fn ranges(rng: &mut fastrand::Rng, config: &Config, rows: &[Retired]) -> Vec<(u64, u64)> {
-    let mut ranges = Vec::new();
-    for _ in 0..rng.u8(..=config.comparators.min(2)) {
-        let mut pick = || rows[rng.usize(..rows.len())].iaddr;
-        let (a, b) = (pick(), pick());
-        ranges.push((a.min(b), a.max(b)));
+fn level(rng: &mut fastrand::Rng) -> Vec<u8> {
+    vec![rng.choice([0, 1, 3]).unwrap_or(3)]
+}
+
+/// Adds filters that ask for what occurs, as far as the configuration has them.
+pub fn filters(
+    rng: &mut fastrand::Rng,
+    config: &Config,
+    rows: &[Retired],
+    filters: &mut Vec<Asked>,
+) {
+    let pick = |rng: &mut fastrand::Rng| rows[rng.usize(..rows.len())];
+    let first = filters.first().cloned().unwrap_or_default();
+    for i in 0..usize::from(rng.u8(..=config.comparators.min(2))) {
+        let (a, b) = (pick(rng).iaddr, pick(rng).iaddr);
+        let asked = Asked { range: Some((a.min(b), a.max(b))), ..first.clone() };
+        match filters.get_mut(i) {
+            Some(filter) => *filter = asked,
+            None => filters.push(asked),
+        }
     }
-    ranges
+    let most = config.comparators.max(config.context_comparators).max(config.tval_comparators);
+    if most < 2
+        && config.context_comparators + config.tval_comparators == 0
+        && !config.filter_excint_p
+    {
+        return;
+    }
+    // Some that were not chosen yet, and what the others ask for besides.
+    if rng.bool() {
+        filters.resize(rng.usize(filters.len()..=most.max(1).into()), Asked::default());
+    }
+    let traps: Vec<&Retired> = rows.iter().filter(|row| row.itype.is_trap()).collect();
+    for (i, asked) in (0..).zip(filters) {
+        if rng.u8(..4) == 0 {
+            asked.privileges = [level(rng), level(rng)].concat();
+        }
+        if i < config.context_comparators && rng.bool() {
+            let (a, b) = (pick(rng).context, pick(rng).context);
+            asked.context = Some(if rng.bool() { (a, a) } else { (a.min(b), a.max(b)) });
+        }
+        let Some(trap) = rng.choice(&traps) else { continue };
+        if config.filter_excint_p && rng.bool() {
+            asked.causes = vec![trap.cause, rng.u64(..1 << config.etrace.ecause_width_p)];
+        }
+        if config.filter_excint_p && rng.u8(..3) == 0 {
+            asked.interrupt = Some(rng.bool());
+        }
+        if i < config.tval_comparators && rng.bool() {
+            let other = rng.choice(&traps).map_or(0, |trap| trap.tval);
+            let (a, b) = (trap.tval, if rng.bool() { trap.tval } else { other });
+            asked.tval = Some((a.min(b), a.max(b)));
+        }
+    }
 }
 
 /// Returns random traffic, from no waiting at all to an output that accepts hardly anything.

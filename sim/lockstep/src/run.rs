@@ -39,6 +39,9 @@ pub enum Mismatch {
     /// The hardware has no such mode.
     #[error("the encoder has no mode {0}")]
     NoMode(hartrace_etrace::Mode),
+    /// The hardware has no such filters.
+    #[error("the encoder has fewer filters than that, or cannot ask for what they ask for")]
+    NoFilter,
     /// A block does not fit through the port.
     #[error("row {row}: {half_words} half-words do not fit into iretire_width_p = {width}")]
     Block {

@@ -1,8 +1,8 @@
 //! Settings of both encoders.
 
 use crate::Mismatch;
+use crate::asked::{self, Asked};
 use crate::bench::Bench;
-use crate::ports::cut;
 use crate::trial::xlen;
 use hartrace_capture::description::Description;
 use hartrace_capture::framing::Kind;
@@ -11,7 +11,7 @@ use hartrace_encoder_hdl::{Config, ResyncUnit};
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_golden::Encoder;
-use hartrace_golden::encoder::{Comparator, Condition, ConfigError, EncoderConfig, Filter, Resync};
+use hartrace_golden::encoder::{ConfigError, EncoderConfig, Filter, Resync};
 
 /// Settings of the encoder.
 #[derive(Clone, Debug, Default)]
@@ -20,10 +20,8 @@ pub struct Setting {
     pub options: Ioptions,
     /// When to resynchronise: the mode and *max*, as in the control registers.
     pub resync: (u8, u8),
-    /// The traced privilege levels; empty for all.
-    pub privileges: Vec<u8>,
-    /// The first and last address of the traced ranges; empty for all.
-    pub ranges: Vec<(u64, u64)>,
+    /// The filters. What one of them asks for is traced; everything, if there are none.
+    pub filters: Vec<Asked>,
     /// Whether nothing is traced before the first trigger.
     pub initially_off: bool,
 }
@@ -67,20 +65,7 @@ impl Setting {
     pub fn golden(&self, config: &Config) -> Result<Encoder, ConfigError> {
         let period = 1 << (self.resync.1 + 4);
         let mut filter = Filter { initially_on: !self.initially_off, ..Filter::default() };
-        let mut condition = Condition::default();
-        if !self.privileges.is_empty() {
-            condition.privileges = Some(self.privileges.clone());
-        }
-        if self.ranges.is_empty() {
-            if condition.privileges.is_some() {
-                filter.conditions.push(condition);
-            }
-        } else {
-            for (i, (first, last)) in self.ranges.iter().enumerate() {
-                filter.comparators.push(Comparator::range(*first, *last));
-                filter.conditions.push(Condition { comparators: vec![i], ..condition.clone() });
-            }
-        }
+        self.filters.iter().for_each(|asked| asked.add(&mut filter));
         Encoder::new(EncoderConfig {
             params: config.etrace,
             unit: config.unit(),
@@ -105,28 +90,16 @@ impl Setting {
 impl Bench {
     pub(crate) fn set_up(&mut self, setting: &Setting) -> Result<(), Mismatch> {
         self.options(&setting.options)?;
-        let all = (0..8).collect();
-        let levels = if setting.privileges.is_empty() { &all } else { &setting.privileges };
-        let mask = levels.iter().fold(0u64, |mask, level| mask | 1 << level);
-        let width = self.ports.privileges.width() as u8;
-        self.sim.set(self.ports.privileges, cut(mask, width));
         self.sim.set(self.ports.resync_mode, setting.resync.0.into());
         self.sim.set(self.ports.resync_max, setting.resync.1.into());
         if let Some(port) = self.ports.initially_on {
             self.sim.set(port, (!setting.initially_off).into());
         }
-        if let Some([ranges, low, high]) = self.ports.ranges {
-            let params = &self.config.etrace;
-            let (mut lows, mut highs) = (vec![0u64; 16], vec![0u64; 16]);
-            let width = u32::from(params.iaddress_width_p - params.iaddress_lsb_p);
-            for (i, (first, last)) in (0u32..).zip(&setting.ranges) {
-                place(&mut lows, i * width, width, first >> params.iaddress_lsb_p);
-                place(&mut highs, i * width, width, last >> params.iaddress_lsb_p);
-            }
-            let words = low.width().div_ceil(64) as usize;
-            self.sim.set(ranges, (1 << setting.ranges.len()) - 1);
-            self.sim.set_wide(low, &lows[..words]);
-            self.sim.set_wide(high, &highs[..words]);
+        let values = asked::values(&self.config, &setting.filters).ok_or(Mismatch::NoFilter)?;
+        for (name, port) in &self.ports.filters {
+            let words = port.width().div_ceil(64) as usize;
+            let value = values.get(name).map_or(&[0; 16][..words], |value| &value[..words]);
+            self.sim.set_wide(*port, value);
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Registers of a trace encoder.
 
-use super::{component, versions};
+use super::{component, filters, versions};
 use crate::registers::params::{EncoderParams, ImplicitReturn, ParamsError};
 use crate::registers::table::{Enable, Input, Kind, Register, Table};
 
@@ -12,12 +12,15 @@ writes of those fields are ignored, all but `trTeActive`, `trTeEnable`, `trTeIns
 
 What is traced follows from filters. A filter takes part if its bit in `trTeInstFilters` and its \
 `trTeFilterEnable` are both set. If none does, everything is traced; otherwise what at least one of \
-them matches. Filters can ask for privilege levels and for an address range. The levels are those of \
-filter 0 for all filters, which show them as fields that cannot be written. Filter *i* has comparator \
-*i* and no other.
+them matches. A filter matches what has all that it asks for: privilege levels, an address range, and, as far \
+as the encoder has them, a range of the context, and traps. Each filter has comparators of its own and no other.
 
-A comparator is an address range and nothing else, `trTeCompPMatch` the first address in it and \
-`trTeCompSMatch` the last. A block of instructions matches if a part of it is within.";
+A filter that asks for traps, by cause, by kind or by value, matches from such a trap to the return from it, \
+with the traps in between (D22).
+
+A comparator is a range and nothing else, `trTeCompPMatch` the first value in it and \
+`trTeCompSMatch` the last; both are the same for an exact match. A block of instructions matches a range of addresses \
+if a part of it is within.";
 
 /// The registers of a trace encoder.
 ///
@@ -29,16 +32,14 @@ A comparator is an address range and nothing else, `trTeCompPMatch` the first ad
 pub fn encoder(params: &EncoderParams) -> Result<Table, ParamsError> {
     params.check()?;
     let mut registers = vec![control(params), implementation(params), features(params)];
-    let filters = params.comparators.max(1);
     registers.push(Register::new("trTeInstFilters", 0x00c, "Which filters are in use.").field(
         (15, 0),
         "trTeInstFilters",
-        Kind::stored(filters),
+        Kind::stored(params.filters),
         "A bit for each filter. Without any, everything is traced.",
     ));
     registers.extend(timestamps(params));
-    registers.extend((0..filters).flat_map(|i| filter(params, i)));
-    registers.extend((0..params.comparators).flat_map(|i| comparator(params, i)));
+    registers.extend(filters::registers(params));
     let input = |name, width, doc| Input { name, width, doc };
     let mut inputs = vec![
         input(
@@ -260,132 +261,6 @@ fn timestamps(params: &EncoderParams) -> Vec<Register> {
             Kind::Status { input: "time", from: 32, bits: params.time_width - 32 },
             "Bits 63 to 32.",
         ));
-    }
-    registers
-}
-
-/// All filters use the privilege levels of the first, because the encoder has one set of them.
-fn filter(params: &EncoderParams, i: u32) -> [Register; 2] {
-    let offset = 0x400 + 0x20 * i;
-    let copy = |register, field| Kind::Copy { register, field };
-    let (matches, levels) = match i {
-        0 => (Kind::stored(1), Kind::stored(params.privilege_levels)),
-        _ => (
-            copy("trTeFilter0Control", "trTeFilterMatchPrivilege"),
-            copy("trTeFilter0MatchInst", "trTeFilterMatchChoicePrivilege"),
-        ),
-    };
-    let compares = match i {
-        0 => Kind::bits_if(params.comparators > 0, 1),
-        _ => Kind::Fixed(1),
-    };
-    [
-        Register::new("trTeFilter{i}Control", offset, "What a filter asks for.")
-            .number(i)
-            .field((0, 0), "trTeFilterEnable", Kind::stored(1), "The filter takes part.")
-            .field((1, 1), "trTeFilterMatchPrivilege", matches, "It asks for privilege levels.")
-            .field(
-                (4, 4),
-                "trTeFilterMatchComp1",
-                compares,
-                "It asks for the address range of its comparator.",
-            )
-            .field((7, 5), "trTeFilterComp1", Kind::Fixed(i), "The number of its comparator."),
-        Register::new(
-            "trTeFilter{i}MatchInst",
-            offset + 4,
-            "The privilege levels that a filter asks for.",
-        )
-        .number(i)
-        .field((7, 0), "trTeFilterMatchChoicePrivilege", levels, "A bit for each level."),
-    ]
-}
-
-fn comparator(params: &EncoderParams, i: u32) -> Vec<Register> {
-    let offset = 0x600 + 0x20 * i;
-    let mut registers = vec![
-        Register::new("trTeComp{i}Control", offset, "What a comparator compares.")
-            .number(i)
-            .choice(
-                (1, 0),
-                "trTeCompPInput",
-                Kind::Fixed(0),
-                "What is compared first.",
-                &[(0, "IADDR", "the address of instructions")],
-            )
-            .choice(
-                (3, 2),
-                "trTeCompSInput",
-                Kind::Fixed(0),
-                "What is compared second.",
-                &[(0, "IADDR", "the address of instructions")],
-            )
-            .choice(
-                (6, 4),
-                "trTeCompPFunction",
-                Kind::Fixed(5),
-                "How the first is compared.",
-                &[(5, "GREATER_OR_EQUAL", "it is at least the value")],
-            )
-            .choice(
-                (10, 8),
-                "trTeCompSFunction",
-                Kind::Fixed(3),
-                "How the second is compared.",
-                &[(3, "LESS_OR_EQUAL", "it is at most the value")],
-            )
-            .choice(
-                (13, 12),
-                "trTeCompMatchMode",
-                Kind::Fixed(1),
-                "How they are combined.",
-                &[(1, "BOTH", "both have to hold")],
-            )
-            .field((14, 14), "trTeCompPNotify", Kind::Fixed(0), "The first is reported.")
-            .field((15, 15), "trTeCompSNotify", Kind::Fixed(0), "The second is reported."),
-    ];
-    let width = params.address_width;
-    let low = || Kind::Stored {
-        from: params.address_lsb,
-        bits: width.min(32) - params.address_lsb,
-        tied: 0,
-        choices: Vec::new(),
-    };
-    let parts = [
-        (
-            "trTeComp{i}PmatchLow",
-            "trTeCompPMatchLow",
-            "trTeComp{i}PmatchHigh",
-            "trTeCompPMatchHigh",
-            "The first address of a range.",
-        ),
-        (
-            "trTeComp{i}SmatchLow",
-            "trTeCompSMatchLow",
-            "trTeComp{i}SmatchHigh",
-            "trTeCompSMatchHigh",
-            "The last address of a range.",
-        ),
-    ];
-    for (n, (low_register, low_field, high_register, high_field, doc)) in (0..).zip(parts) {
-        let at = offset + 0x10 + 8 * n;
-        let register = Register::new(low_register, at, doc).number(i);
-        registers.push(register.field(
-            (31, 0),
-            low_field,
-            low(),
-            "Bits 31 to 0. Bits that addresses do not have read as 0.",
-        ));
-        if width > 32 {
-            let register = Register::new(high_register, at + 4, doc).number(i);
-            let kind = Kind::stored(width - 32);
-            registers.push(register.field(
-                (31, 0),
-                high_field,
-                kind,
-                "Bits 63 to 32. Bits that addresses do not have read as 0.",
-            ));
-        }
     }
     registers
 }

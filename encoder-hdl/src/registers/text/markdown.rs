@@ -75,16 +75,33 @@ fn register(out: &mut String, table: &Table, family: &Family<'_>) {
 
 /// How a field differs in the other registers of a family.
 fn alike(table: &Table, family: &Family<'_>, field: &Field) -> String {
-    let others = table.registers.iter().filter(|r| r.family() == family.name).skip(1);
-    let kind =
-        others.flat_map(|r| &r.fields).find(|other| other.name == field.name).map(|f| &f.kind);
-    match kind {
-        Some(kind) if *kind == field.kind => String::new(),
-        Some(Kind::Fixed(_)) if matches!(field.kind, Kind::Fixed(_)) => " Always *i*.".to_owned(),
-        Some(Kind::Fixed(value)) => format!(" Fixed at {value} in all but number 0."),
-        Some(Kind::Copy { register, .. }) => format!(" In all but number 0, as in `{register}`."),
-        Some(_) | None => String::new(),
+    let others = table.registers.iter().filter(|r| r.family() == family.name);
+    let kinds: Vec<(u32, &Kind)> = others
+        .filter_map(|r| Some((r.index?, &r.fields.iter().find(|f| f.name == field.name)?.kind)))
+        .collect();
+    // Numbers that count up, perhaps to a last one.
+    let first = match field.kind {
+        Kind::Fixed(first) => first,
+        _ => 0,
+    };
+    let counts = kinds.iter().take_while(|(i, kind)| **kind == Kind::Fixed(first + i)).count();
+    let (mut text, from) = match (counts, first) {
+        (0 | 1, _) => (String::new(), 1),
+        (_, 0) => (" Always *i*.".to_owned(), counts),
+        (_, first) => (format!(" Always {first} + *i*."), counts),
+    };
+    for pair in kinds.windows(2).skip(from - 1).filter(|pair| pair[0].1 != pair[1].1) {
+        let (i, kind) = pair[1];
+        let what = match kind {
+            Kind::Fixed(value) => format!("it is {}", number(*value)),
+            Kind::Stored { from, bits, .. } => {
+                format!("bits {}:{} can be written", field.lsb + from + bits - 1, field.lsb + from)
+            }
+            _ => "it differs".to_owned(),
+        };
+        let _ = write!(text, " From number {i} on {what}.");
     }
+    text
 }
 
 fn access(field: &Field) -> &'static str {

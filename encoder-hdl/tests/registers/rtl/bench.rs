@@ -312,11 +312,14 @@ pub(crate) fn filters(params: &EncoderParams) -> Result<(), Failed> {
 
 /// Makes sure that agreement means something: a table with one field less does not agree.
 pub(crate) fn other_table_is_seen() -> Result<(), Failed> {
-    let params = EncoderParams { comparators: 2, ..EncoderParams::everything() };
+    let params = EncoderParams { comparators: 2, filters: 3, ..EncoderParams::everything() };
     let others = [
         EncoderParams { full_address: false, ..params.clone() },
         EncoderParams { comparators: 3, ..params.clone() },
         EncoderParams { address_width: 63, ..params.clone() },
+        EncoderParams { context_width: 63, ..params.clone() },
+        EncoderParams { tval_comparators: 0, ..params.clone() },
+        EncoderParams { causes: 63, ..params.clone() },
         EncoderParams { privilege_levels: 4, ..params.clone() },
         EncoderParams { protocol: (2, 1), ..params.clone() },
     ];

@@ -36,6 +36,10 @@ impl Design {
 /// Each parameter at random, often at its limits.
 pub(crate) fn random_encoder(rng: &mut Rng) -> EncoderParams {
     let address_lsb = rng.u32(0..=2);
+    let comparators = rng.u32(0..=8);
+    let tval_comparators = rng.u32(0..=8 - comparators);
+    let context_comparators = rng.u32(0..=8 - comparators - tval_comparators);
+    let most = comparators.max(tval_comparators).max(context_comparators).max(1);
     EncoderParams {
         address_width: *rng.choice(&[4, 31, 32, 33, 39, 48, 63, 64]).unwrap_or(&64),
         address_lsb,
@@ -49,7 +53,12 @@ pub(crate) fn random_encoder(rng: &mut Rng) -> EncoderParams {
         jump_target_cache: rng.bool(),
         resync: Resync { packets: rng.bool(), cycles: rng.bool(), half_words: rng.bool() },
         triggers: rng.bool(),
-        comparators: rng.u32(0..=8),
+        filters: rng.u32(most..=8),
+        comparators,
+        tval_comparators,
+        context_comparators,
+        context_width: *rng.choice(&[1, 16, 32, 33, 64]).unwrap_or(&64),
+        causes: *rng.choice(&[0, 2, 16, 32, 64]).unwrap_or(&0),
         stalls: rng.bool(),
         source_bits: *rng.choice(&[0, 1, 5, 12]).unwrap_or(&0),
         time_width: *rng.choice(&[0, 1, 31, 32, 33, 40, 63, 64]).unwrap_or(&0),

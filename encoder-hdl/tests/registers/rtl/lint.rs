@@ -21,7 +21,10 @@ pub(crate) fn corners() -> Vec<hartrace_hdl_tools::lint::Design> {
                 designs.push(Design::Encoder(EncoderParams {
                     address_width,
                     address_lsb,
+                    filters: comparators.max(1),
                     comparators,
+                    tval_comparators: u32::from(comparators == 1),
+                    context_comparators: u32::from(comparators < 8),
                     ..random_encoder(&mut rng)
                 }));
             }

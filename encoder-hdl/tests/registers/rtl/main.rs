@@ -21,10 +21,22 @@ fn main() -> ExitCode {
         let run = move || bench::compare(&design, 60_000);
         trials.push(Trial::test(format!("model/{name}"), run).with_ignored_flag(missing));
     }
-    for comparators in [0, 1, 2, 8] {
-        let params = EncoderParams { comparators, ..EncoderParams::everything() };
+    // Filters, and comparators of addresses, trap values and contexts.
+    for (filters, of) in
+        [(1, [0, 0, 0]), (1, [1, 0, 0]), (1, [1, 1, 1]), (3, [2, 1, 2]), (8, [8, 0, 0])]
+    {
+        let [comparators, tval_comparators, context_comparators] = of;
+        let params = EncoderParams {
+            filters,
+            comparators,
+            tval_comparators,
+            context_comparators,
+            causes: if comparators == 8 { 0 } else { 64 },
+            ..EncoderParams::everything()
+        };
         let run = move || bench::filters(&params);
-        trials.push(Trial::test(format!("filters/{comparators}"), run).with_ignored_flag(missing));
+        let name = format!("filters/{comparators}-{tval_comparators}-{context_comparators}");
+        trials.push(Trial::test(name, run).with_ignored_flag(missing));
     }
     let seen = Trial::test("model/other-table-is-seen", bench::other_table_is_seen);
     trials.push(seen.with_ignored_flag(missing));

@@ -64,65 +64,157 @@ pub(crate) fn check(
     traced(params, model, now, rng)
 }
 
-/// Whether an address is traced, according to the registers and according to the outputs.
+/// What retires, as far as filters ask for it.
+struct Block {
+    level: u32,
+    /// Without the bits that are not stored.
+    address: u64,
+    context: u64,
+    /// Of the trap in whose handler it is, if it is in one: cause, value, and whether it is an interrupt.
+    trap: Option<(u64, u64, bool)>,
+}
+
+/// Outputs as numbers.
+struct Told<'a>(&'a Outputs);
+
+impl Told<'_> {
+    /// How many there are of a kind.
+    fn count(&self, name: &str) -> u32 {
+        self.0.get(name).map_or(0, Bits::width)
+    }
+
+    fn bit(&self, name: &str, i: u32) -> bool {
+        self.0[name].as_slice()[i as usize]
+    }
+
+    /// Part `i` of `parts`.
+    fn part(&self, name: &str, i: u32, parts: u32) -> u64 {
+        let all = self.0[name].as_slice();
+        let width = all.len() / parts as usize;
+        let bits = &all[i as usize * width..][..width];
+        bits.iter().rev().fold(0, |n, bit| n << 1 | u64::from(*bit))
+    }
+
+    /// Whether a value is in range `i` of a kind, if that is there and in use.
+    fn within(&self, [used, low, high]: [&str; 3], i: u32, value: u64) -> bool {
+        let count = self.count(used);
+        i >= count
+            || !self.bit(used, i)
+            || (self.part(low, i, count)..=self.part(high, i, count)).contains(&value)
+    }
+}
+
+const RANGES: [[&str; 3]; 3] = [
+    ["ranges", "low", "high"],
+    ["contexts", "context_low", "context_high"],
+    ["tvals", "tval_low", "tval_high"],
+];
+
+/// Whether a block is traced, according to the registers and according to the outputs.
 fn traced(
     params: &EncoderParams,
     model: &Model,
     now: &Outputs,
     rng: &mut Rng,
 ) -> Result<(), Failed> {
-    let number = |bits: &[bool]| bits.iter().rev().fold(0, |n, bit| n << 1 | u64::from(*bit));
-    let ranges = now.get("ranges").map_or(0, Bits::width);
-    let bound = |name: &str, i: u32| {
-        let all = now[name].as_slice();
-        let width = all.len() / ranges as usize;
-        number(&all[i as usize * width..][..width])
-    };
-    let address = match ranges {
+    let told = Told(now);
+    // Near an end of a range.
+    let mut near = |[used, low, high]: [&str; 3]| match told.count(used) {
         0 => 0,
-        _ => {
-            bound(["low", "high"][rng.usize(0..2)], rng.u32(0..ranges)).wrapping_add(rng.u64(0..3))
+        count => {
+            let end = if rng.bool() { low } else { high };
+            told.part(end, rng.u32(0..count), count).wrapping_add(rng.u64(0..3))
         }
     };
-    let level = rng.u32(0..now["privileges"].width());
-    let in_use = |i: u32| now["ranges"].as_slice()[i as usize];
-    let within = |i: u32| (bound("low", i)..=bound("high", i)).contains(&address);
-    let encoder = now["privileges"].as_slice()[level as usize]
-        && (!(0..ranges).any(in_use) || (0..ranges).any(|i| in_use(i) && within(i)));
-
-    let kept = |register: &str, field: &str| model.kept(register, field);
-    let chosen = kept("trTeInstFilters", "trTeInstFilters").unwrap_or(0);
-    let asks_level = kept("trTeFilter0Control", "trTeFilterMatchPrivilege") == Some(1);
-    let levels = kept("trTeFilter0MatchInst", "trTeFilterMatchChoicePrivilege").unwrap_or(0);
+    let [address, context, tval] = RANGES.map(&mut near);
+    let causes = params.causes.max(1).into();
+    let block = Block {
+        level: rng.u32(0..params.privilege_levels),
+        address,
+        context,
+        trap: rng.bool().then(|| (rng.u64(0..causes), tval, rng.bool())),
+    };
+    let encoder = told.traces(params, &block);
     let (mut any, mut matched) = (false, false);
-    for i in 0..ranges.max(1) {
-        let enabled = kept(&format!("trTeFilter{i}Control"), "trTeFilterEnable") == Some(1);
-        if !enabled || chosen >> i & 1 == 0 {
-            continue;
+    let chosen = model.kept("trTeInstFilters", "trTeInstFilters").unwrap_or(0);
+    for i in (0..params.filters).filter(|i| chosen >> i & 1 == 1) {
+        if model.kept(&format!("trTeFilter{i}Control"), "trTeFilterEnable") == Some(1) {
+            any = true;
+            matched |= asked(params, model, i, &block);
         }
-        any = true;
-        let asks_range = match i {
-            0 => kept("trTeFilter0Control", "trTeFilterMatchComp1") == Some(1),
-            _ => true,
-        };
-        let part = |part: &str| {
-            let half = |half: &str| {
-                kept(
-                    &format!("trTeComp{i}{part}match{half}"),
-                    &format!("trTeComp{part}Match{half}"),
-                )
-            };
-            u64::from(half("High").unwrap_or(0)) << 32 | u64::from(half("Low").unwrap_or(0))
-        };
-        // Outputs do not contain the low bits of the address.
-        let lsb = params.address_lsb;
-        let inside = !asks_range || (part("P") >> lsb..=part("S") >> lsb).contains(&address);
-        matched |= inside && (!asks_level || levels >> level & 1 == 1);
     }
     if encoder == (matched || !any) {
         return Ok(());
     }
-    Err(format!("level {level}, address {address:#x}: encoder traces {encoder}; {now:?}").into())
+    let Block { level, address, context, trap } = block;
+    let what = format!("level {level}, address {address:#x}, context {context:#x}, trap {trap:x?}");
+    Err(format!("{what}: encoder traces {encoder}; {now:?}").into())
+}
+
+impl Told<'_> {
+    /// Whether an encoder with these inputs traces the block.
+    fn traces(&self, params: &EncoderParams, block: &Block) -> bool {
+        let filters = params.filters;
+        let matches = |i: u32| {
+            let handled = || {
+                block.trap.is_some_and(|(cause, tval, interrupt)| {
+                    let kind = if interrupt { "interrupts" } else { "exceptions" };
+                    self.within(RANGES[2], i, tval)
+                        && (params.causes == 0
+                            || self.part("causes", i, filters) >> cause & 1 == 1
+                                && self.bit(kind, i))
+                })
+            };
+            self.part("privileges", i, filters) >> block.level & 1 == 1
+                && self.within(RANGES[0], i, block.address)
+                && self.within(RANGES[1], i, block.context)
+                && (self.count("handlers") == 0 || !self.bit("handlers", i) || handled())
+        };
+        match filters {
+            1 => matches(0),
+            _ => {
+                let in_use = |i: &u32| self.bit("filters", *i);
+                !(0..filters).any(|i| in_use(&i)) || (0..filters).filter(in_use).any(matches)
+            }
+        }
+    }
+}
+
+/// Whether filter `i` asks for the block, according to the registers.
+fn asked(params: &EncoderParams, model: &Model, i: u32, block: &Block) -> bool {
+    let kept = |register: &str, field: &str| u64::from(model.kept(register, field).unwrap_or(0));
+    let asks = |field: &str| kept(&format!("trTeFilter{i}Control"), field) == 1;
+    let inst = |field: &str| kept(&format!("trTeFilter{i}MatchInst"), field);
+    let ends = |number: u32| {
+        ["P", "S"].map(|part| {
+            let half = |half: &str| {
+                let register = format!("trTeComp{number}{part}match{half}");
+                kept(&register, &format!("trTeComp{part}Match{half}"))
+            };
+            half("High") << 32 | half("Low")
+        })
+    };
+    let within = |number: u32, lsb: u32, value: u64| {
+        let [first, last] = ends(number);
+        (first >> lsb..=last >> lsb).contains(&value)
+    };
+    let context = params.comparators + params.tval_comparators + i;
+    let wants = ["trTeFilterMatchEcause", "trTeFilterMatchInterrupt", "trTeFilterMatchComp3"];
+    let [ecause, interrupt, tval] = wants.map(asks);
+    let handled = block.trap.is_some_and(|(cause, value, is_interrupt)| {
+        let low = kept(&format!("trTeFilter{i}MatchEcauseLow"), "trTeFilterMatchChoiceEcauseLow");
+        let high =
+            kept(&format!("trTeFilter{i}MatchEcauseHigh"), "trTeFilterMatchChoiceEcauseHigh");
+        let kind = inst("trTeFilterMatchValueInterrupt") == 1;
+        (!ecause || (high << 32 | low) >> cause & 1 == 1)
+            && (!interrupt || kind == is_interrupt)
+            && (!tval || within(params.comparators + i, 0, value))
+    });
+    (!asks("trTeFilterMatchPrivilege")
+        || inst("trTeFilterMatchChoicePrivilege") >> block.level & 1 == 1)
+        && (!asks("trTeFilterMatchComp1") || within(i, params.address_lsb, block.address))
+        && (!asks("trTeFilterMatchComp2") || within(context, 0, block.context))
+        && (!(ecause || interrupt || tval) || handled)
 }
 
 /// The write pointer is set when the model sets it, and time starts from 0.

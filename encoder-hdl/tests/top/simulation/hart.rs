@@ -64,14 +64,14 @@ impl Hart {
         })
     }
 
-    /// Loads another program, and returns addresses in it.
-    pub(crate) fn load(&mut self, rng: &mut Rng, steps: usize) -> Vec<u64> {
+    /// Loads another program, and returns what it retires.
+    pub(crate) fn load(&mut self, rng: &mut Rng, steps: usize) -> Vec<Retired> {
         let seed = rng.u64(..);
         let walk = generate(seed, &random::shape(rng, &self.config, seed, steps));
         let half_words = (1 << self.config.iretire_width_p) - 1;
         let rows = walk.blocks_within(rng.u64(..), self.config.lanes.into(), half_words);
         self.execute(&rows);
-        rows.iter().map(|row| row.iaddr).collect()
+        rows
     }
 
     /// Executes these rows next. Of those in one cycle, all but the first have `cycles` 0.

@@ -58,9 +58,9 @@ fn sessions(
     received: impl Fn(&mut Rig) -> Result<Vec<u8>, Failed>,
 ) -> Result<(), Failed> {
     for turn in 0..count {
-        let addresses = rig.harts[0].load(&mut rig.rng.fork(), 3_000);
+        let rows = rig.harts[0].load(&mut rig.rng.fork(), 3_000);
         let encoder = rig.config.encoder.clone();
-        let session = Session::random(&mut rig.rng, &encoder, &addresses);
+        let session = Session::random(&mut rig.rng, &encoder, &rows);
         rig.stall = [0, 50, 90][rig.rng.usize(..3)];
         rig.harts[0].idle = [0, 300, 900][rig.rng.usize(..3)];
         let context = |error: Failed| -> Failed {
@@ -348,8 +348,8 @@ fn two_harts() -> Result<(), Failed> {
         rig.stall = [0, 50, 90][rig.rng.usize(..3)];
         match running[hart].take() {
             None => {
-                let addresses = rig.harts[hart].load(&mut rig.rng.fork(), 4_000);
-                let session = Session::random(&mut rig.rng, &config.encoder, &addresses);
+                let rows = rig.harts[hart].load(&mut rig.rng.fork(), 4_000);
+                let session = Session::random(&mut rig.rng, &config.encoder, &rows);
                 rig.harts[hart].idle = [0, 300, 900][rig.rng.usize(..3)];
                 rig.start(hart, &session)?;
                 running[hart] = Some(session);

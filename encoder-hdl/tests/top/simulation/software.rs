@@ -8,6 +8,7 @@ use hartrace_encoder_hdl::registers::driver::ram_sink::{
 };
 use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
 use hartrace_encoder_hdl::top::TimeSource;
+use hartrace_etrace::ingress::Retired;
 use hartrace_lockstep::{Setting, random};
 use libtest_mimic::Failed;
 
@@ -23,14 +24,10 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Any settings that the encoder supports, with addresses of the program.
-    pub(crate) fn random(rng: &mut Rng, config: &Config, addresses: &[u64]) -> Self {
+    /// Any settings that the encoder supports, with filters for what the program does.
+    pub(crate) fn random(rng: &mut Rng, config: &Config, rows: &[Retired]) -> Self {
         let mut setting = random::setting(rng, config);
-        for _ in 0..rng.u8(..=config.comparators.min(2)) {
-            let mut pick = || addresses[rng.usize(..addresses.len())];
-            let (a, b) = (pick(), pick());
-            setting.ranges.push((a.min(b), a.max(b)));
-        }
+        random::filters(rng, config, rows, &mut setting.filters);
         let triggers = config.triggers && rng.bool();
         setting.initially_off &= triggers;
         Self { setting, triggers }
@@ -44,7 +41,7 @@ impl Session {
 impl Rig {
     /// Configures the encoder of a hart and switches it on. Tracing begins two cycles later.
     pub(crate) fn start(&mut self, hart: usize, session: &Session) -> Result<(), Failed> {
-        let writes = session.setting.writes(session.triggers);
+        let writes = session.setting.writes(&self.config.encoder, session.triggers);
         for (i, (offset, word)) in writes.iter().enumerate() {
             // Before the last write, which switches it on.
             if i + 1 == writes.len() && self.config.time == TimeSource::Internal {

@@ -64,12 +64,7 @@ fn comparators<'a>(
 }
 
 /// What a condition asks of every block.
-fn block_matches(
-    filter: &Filter,
-    condition: &Condition,
-    matches: &[bool],
-    row: &Retired,
-) -> bool {
+fn block_matches(filter: &Filter, condition: &Condition, matches: &[bool], row: &Retired) -> bool {
     comparators(filter, condition, false).all(|i| matches.get(i).copied().unwrap_or(false))
         && condition.privileges.as_ref().is_none_or(|list| list.contains(&row.privilege.0))
 }
@@ -229,7 +224,8 @@ mod tests {
     fn handlers_are_traced_from_the_trap_to_its_return() {
         use IType::{Exception, Interrupt, None, TrapReturn};
         let of = |condition| Filter { conditions: vec![condition], ..Filter::default() };
-        let causes = |causes: &[u64]| Condition { causes: Some(causes.into()), ..Default::default() };
+        let causes =
+            |causes: &[u64]| Condition { causes: Some(causes.into()), ..Default::default() };
         let kind = |interrupt| Condition { interrupt: Some(interrupt), ..Default::default() };
         let nested = rows(&[
             None, Interrupt, None, Exception, None, TrapReturn, None, TrapReturn, None, TrapReturn,
@@ -240,7 +236,8 @@ mod tests {
         assert_eq!(traced(of(kind(true)), &nested), all);
         let inner = [false, false, false, true, true, true, false, false, false, false];
         assert_eq!(traced(of(kind(false)), &nested), inner);
-        let both = Condition { causes: Some(vec![5]), interrupt: Some(false), ..Default::default() };
+        let both =
+            Condition { causes: Some(vec![5]), interrupt: Some(false), ..Default::default() };
         assert_eq!(traced(of(both), &nested), inner);
 
         let filter = with(Comparator::within(Input::Tval, 0x44, 0x44));
@@ -269,7 +266,8 @@ mod tests {
         let most = usize::from(Condition::NESTED_TRAPS);
         for (traps, traced_returns) in [(most, most), (most + 1, most)] {
             let itypes = [vec![IType::Exception; traps], vec![IType::TrapReturn; traps]].concat();
-            let expected = [vec![true; traps + traced_returns], vec![false; traps - traced_returns]];
+            let expected =
+                [vec![true; traps + traced_returns], vec![false; traps - traced_returns]];
             assert_eq!(traced(filter.clone(), &rows(&itypes)), expected.concat());
         }
     }

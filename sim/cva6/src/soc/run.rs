@@ -9,7 +9,7 @@ use fastrand::Rng;
 use hartrace_encap::{Deframer, Item};
 use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::registers::driver::te::{TrTeControl, TrTsControl};
-use hartrace_encoder_hdl::top::TimeSource;
+use hartrace_encoder_hdl::top::{TimeSource, TopConfig};
 use hartrace_etrace::{Ioptions, Mode};
 use hartrace_hdl_tools::verilate::{Input, Model, Output, SimError, Simulation};
 use hartrace_isa::Xlen;
@@ -173,7 +173,7 @@ impl Soc {
         }
         let watch = Watch::new(self, job, survey, &tvec, &mut link.attached, also)?;
         let mut traced = Traced { link, watch };
-        traced.start(platform.cores(), &job.setting, self.config.top.time)?;
+        traced.start(platform.cores(), &job.setting, &self.config.top)?;
         let run = platform.run(job.limit, &mut traced)?;
         traced.stop(platform.cores(), &job.setting)?;
         Ok(traced.watch.finish(run, platform.console().to_vec(), &self.config.top.encoder))
@@ -227,7 +227,7 @@ impl Traced<'_> {
         &mut self,
         cores: &mut [Simulation],
         setting: &Setting,
-        time: TimeSource,
+        top: &TopConfig,
     ) -> Result<(), SocError> {
         for _ in 0..RESET {
             self.link.step(cores)?;
@@ -236,10 +236,10 @@ impl Traced<'_> {
         let reset = attached.input("rst_ni")?;
         attached.set(reset, 1);
         for hart in 0..self.watch.harts.len() {
-            let writes = setting.writes(false);
+            let writes = setting.writes(&top.encoder, false);
             for (i, (offset, word)) in writes.iter().enumerate() {
                 // The last write switches tracing on.
-                if i + 1 == writes.len() && time == TimeSource::Internal {
+                if i + 1 == writes.len() && top.time == TimeSource::Internal {
                     let count = TrTsControl::default().with_count(true).0;
                     self.write(cores, Apb::page(hart) + TrTsControl::OFFSET, count)?;
                     let start = self.link.attached.cycle() + 1;

@@ -96,10 +96,11 @@ fn inputs(config: &Config) -> Vec<Point> {
             points.push(Point::Trap { interrupt: flag, retired: other });
             points.push(Point::Halt { reset: flag, alone: other });
         }
-        points.push(Point::Filter { address: false, inside: flag });
-        if config.comparators > 0 {
-            points.push(Point::Filter { address: true, inside: flag });
-        }
+        let (context, tval) = (config.context_comparators > 0, config.tval_comparators > 0);
+        let excint = config.filter_excint_p;
+        let has = [true, config.comparators > 0, context, context, excint, excint, tval, tval];
+        let by = Point::FILTERS.into_iter().zip(has).filter(|(_, has)| *has);
+        points.extend(by.map(|(by, _)| Point::Filter { by, inside: flag }));
         if config.overflow == Overflow::Drop {
             points.push(Point::Lost { several: flag });
         }

@@ -103,7 +103,7 @@ fn lossy(config: &Config, executed: &Executed, seed: u64) -> Result<(), Failed> 
 
 /// The setting without filters.
 fn everything(setting: Setting) -> Setting {
-    Setting { privileges: Vec::new(), initially_off: false, ..setting }
+    Setting { filters: Vec::new(), initially_off: false, ..setting }
 }
 
 /// The same on a configuration that stalls the hart instead.

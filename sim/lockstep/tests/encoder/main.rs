@@ -25,7 +25,7 @@ use hartrace_encoder_hdl::{Config, encoder};
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::Retired;
 use hartrace_hdl_tools::verilate::Options;
-use hartrace_lockstep::{Bench, Coverage, Setting, Summary, Traffic, random};
+use hartrace_lockstep::{Bench, Coverage, Point, Setting, Summary, Traffic, random};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 use stimulus::Stimulus;
@@ -61,6 +61,10 @@ fn main() {
             walks(&format!("random {seed}"), &config, seed + 1, &table).map(drop)
         };
         trials.push(Trial::test(format!("random/{seed}"), run).with_ignored_flag(missing));
+    }
+    for seed in 0..FILTERED {
+        let run = move || filtered(seed);
+        trials.push(Trial::test(format!("filters/{seed}"), run).with_ignored_flag(missing));
     }
     trials.extend(vectors(missing, &table));
     trials.extend(gaps::trials(missing));
@@ -101,6 +105,34 @@ fn send(bench: &mut Bench, rng: &mut fastrand::Rng, on: &Stimulus) -> Result<Sum
         let Stimulus { setting, traffic, .. } = on;
         format!("{error}\n{setting:?}\n{traffic:?}\n{:?}", bench.config()).into()
     })
+}
+
+/// Configurations with filters of every kind.
+const FILTERED: u64 = 4;
+
+/// Walks through a random configuration with filters, which ask for all that they can ask for.
+fn filtered(seed: u64) -> Result<(), Failed> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let config = random::config(&mut rng);
+    let config = random::with_filters(&mut rng, config);
+    let built = Bench::new(&config, &Options::default());
+    let mut bench = built.map_err(|error| format!("{config:?}: {error}"))?;
+    let mut coverage = Coverage::default();
+    for turn in 0..40 {
+        let stimulus = match turn % 4 {
+            0 => stimulus::walk(&mut rng, &config, turn, 3000),
+            _ => stimulus::handlers(&config, &mut rng, turn),
+        };
+        coverage.add(&send(&mut bench, &mut rng, &stimulus)?.coverage);
+    }
+    let missing =
+        |point: &Point| matches!(point, Point::Filter { .. }) && coverage.count(point) == 0;
+    let missing: Vec<String> =
+        Point::all(&config).iter().filter(|point| missing(point)).map(Point::to_string).collect();
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{config:?}: {} did not occur", missing.join(", ")).into()),
+    }
 }
 
 /// Random walks through a configuration.

@@ -6,7 +6,7 @@ use hartrace_encoder_hdl::{Config, ResyncUnit};
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::Retired;
 use hartrace_golden::walk::{Shape, Xlen, generate};
-use hartrace_lockstep::{Bench, Mismatch, Seen, Setting, Summary, Traffic};
+use hartrace_lockstep::{Asked, Bench, Mismatch, Seen, Setting, Summary, Traffic};
 use libtest_mimic::Failed;
 
 /// The input of an encoder.
@@ -38,7 +38,7 @@ pub(crate) fn walk(rng: &mut fastrand::Rng, config: &Config, seed: u64, steps: u
     let shape = random::shape(rng, config, seed, steps);
     let walk = generate(seed, &shape);
     let rows = walk.blocks_within(rng.u64(..), config.lanes.into(), half_words(config));
-    setting.ranges = random::ranges(rng, config, &rows);
+    random::filters(rng, config, &rows, &mut setting.filters);
     Stimulus { rows, setting, traffic: random::traffic(rng), late: seed % 3 == 1 }
 }
 
@@ -62,6 +62,9 @@ pub(crate) fn directed(config: &Config) -> Result<Vec<Stimulus>, Failed> {
         stimuli.extend(crafted(config, &mut rng, Some(1)));
     }
     stimuli.extend((0..LOOPS).map(|seed| halts(config, &mut rng, seed)));
+    if config.filter_excint_p || config.context_comparators + config.tval_comparators > 0 {
+        stimuli.extend((0..LOOPS).map(|seed| handlers(config, &mut rng, seed)));
+    }
     Ok(stimuli)
 }
 
@@ -279,8 +282,35 @@ fn levels(config: &Config, rng: &mut fastrand::Rng, seed: u64) -> Stimulus {
     let modes = (random::setting(rng, config).options, resync(config, seed as usize, 2));
     let mut stimulus = shaped(config, seed, shape, modes, slowly(rng));
     if seed % 2 == 1 {
-        stimulus.setting.privileges = vec![[0, 1, 3][seed as usize % 3]];
+        let privileges = vec![[0, 1, 3][seed as usize % 3]];
+        stimulus.setting.filters = vec![Asked { privileges, ..Asked::default() }];
     }
+    stimulus
+}
+
+/// Traps within traps, interrupts, changes of the context and resets, with filters that ask for some of them.
+pub(crate) fn handlers(config: &Config, rng: &mut fastrand::Rng, seed: u64) -> Stimulus {
+    let context = config.etrace.context_bits() as u8;
+    let shape = Shape {
+        steps: 3000,
+        branches: 200,
+        environment_calls: 200,
+        exceptions: 40,
+        interrupts: 40,
+        nested_traps: 300,
+        max_trap_depth: [2, 5, 10][seed as usize % 3],
+        context_changes: if context > 0 { 30 } else { 0 },
+        context_bits: context.min(3),
+        resets: 2,
+        user: true,
+        supervisor: true,
+        ..Shape::default()
+    };
+    let modes = (random::setting(rng, config).options, resync(config, seed as usize, 2));
+    // With losses in every fourth.
+    let traffic = if seed % 4 == 3 { random::traffic(rng) } else { slowly(rng) };
+    let mut stimulus = shaped(config, seed, shape, modes, traffic);
+    random::filters(rng, config, &stimulus.rows, &mut stimulus.setting.filters);
     stimulus
 }
 

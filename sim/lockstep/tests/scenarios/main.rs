@@ -11,7 +11,7 @@ use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::Retired;
 use hartrace_etrace::{Ioptions, Layout, Payload, Support, Unit};
 use hartrace_hdl_tools::verilate::Options;
-use hartrace_lockstep::{Bench, Seen, Setting, Traffic};
+use hartrace_lockstep::{Asked, Bench, Seen, Setting, Traffic};
 use hartrace_sources::scenario::{Action, BUNDLED, Scenario, Source};
 use libtest_mimic::{Arguments, Failed, Trial};
 use models::{Fit, fit, models};
@@ -119,11 +119,13 @@ fn setting(scenario: &Scenario) -> Result<Setting, Failed> {
     let mut setting = Setting { options, resync, ..Setting::default() };
     setting.initially_off = !encoder.filter.initially_on;
     for condition in &encoder.filter.conditions {
-        setting.privileges.extend(condition.privileges.iter().flatten());
+        let privileges = condition.privileges.clone().unwrap_or_default();
+        let mut asked = Asked { privileges, ..Asked::default() };
         for index in &condition.comparators {
             let comparator = encoder.filter.comparators.get(*index).ok_or("no comparator")?;
-            setting.ranges.push((comparator.primary.1, comparator.secondary.1));
+            asked.range = Some((comparator.primary.1, comparator.secondary.1));
         }
+        setting.filters.push(asked);
     }
     Ok(setting)
 }
