@@ -5,13 +5,17 @@ use crate::models::{Kind, alone};
 use flate2::read::GzDecoder;
 use hartrace_cva6_sim::soc::{CoreLoop, HartOutcome, Job, Outcome, Survey};
 use hartrace_cva6_sim::{Config, Exit, Latency};
+use hartrace_decoder::Image;
 use hartrace_hdl_tools::verilate::Options;
+use hartrace_isa::{Isa, Xlen};
 use hartrace_lockstep::rtl_loop::LoopConfig;
 use hartrace_tests::cva6::elf;
 use libtest_mimic::{Failed, Trial};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Traces a program that was surveyed on the core alone.
 pub(crate) fn trace(kind: Kind, job: &Job, survey: &Survey) -> Result<Outcome, String> {
@@ -24,6 +28,16 @@ pub(crate) fn trace(kind: Kind, job: &Job, survey: &Survey) -> Result<Outcome, S
 
 fn survey(job: &Job) -> Result<Survey, String> {
     Survey::alone(alone()?, job).map_err(|error| error.to_string())
+}
+
+/// A program without external stimuli, and its survey, which is made once however many trials trace the program.
+fn surveyed(name: &'static str) -> Result<(Job, Arc<Survey>), String> {
+    type Made = Arc<OnceLock<Result<Arc<Survey>, String>>>;
+    static MADE: Mutex<BTreeMap<&str, Made>> = Mutex::new(BTreeMap::new());
+    let job = Job::new(elf(name)?);
+    let made = MADE.lock().map_err(|error| error.to_string())?.entry(name).or_default().clone();
+    let survey = made.get_or_init(|| survey(&job).map(Arc::new)).clone()?;
+    Ok((job, survey))
 }
 
 /// The largest number of cycles from the commit of the last instruction of a block to the encoder, if nothing waits.
@@ -40,9 +54,8 @@ fn check_times(hart: &HartOutcome) -> Result<(), String> {
 }
 
 /// Everything is recovered, with each of some settings.
-fn verify(kind: Kind, name: &str, all_modes: &[u64]) -> Result<(), Failed> {
-    let mut job = Job::new(elf(name)?);
-    let survey = survey(&job)?;
+fn verify(kind: Kind, name: &'static str, all_modes: &[u64]) -> Result<(), Failed> {
+    let (mut job, survey) = surveyed(name)?;
     for number in all_modes {
         job.setting = setting(modes(*number));
         let outcome =
@@ -88,8 +101,7 @@ fn surprises(seed: u64) -> Result<(), Failed> {
 
 /// A stream that is almost never ready: missing parts are reported, and the rest is right.
 fn losses() -> Result<(), Failed> {
-    let mut job = Job::new(elf("interrupts")?);
-    let survey = survey(&job)?;
+    let (mut job, survey) = surveyed("interrupts")?;
     for back_pressure in [985, 992, 997] {
         job.back_pressure = back_pressure;
         let outcome = trace(Kind::Cva6, &job, &survey)?;
@@ -103,8 +115,7 @@ fn losses() -> Result<(), Failed> {
 /// The same stream, but the core waits: nothing is missing, and the program does the same.
 fn stalls() -> Result<(), Failed> {
     for name in ["calls", "exceptions", "interrupts"] {
-        let mut job = Job::new(elf(name)?);
-        let survey = survey(&job)?;
+        let (mut job, survey) = surveyed(name)?;
         for back_pressure in [0, 990] {
             job.back_pressure = back_pressure;
             job.setting = setting(modes(0b1_1001));
@@ -171,9 +182,8 @@ fn prog_a() -> Result<(), Failed> {
 }
 
 /// The sink's bytes through the generated decoder and walker, cycle by cycle: what was executed comes out.
-fn walker(name: &str, number: u64) -> Result<(), Failed> {
-    let mut job = Job::new(elf(name)?);
-    let survey = survey(&job)?;
+fn walker(name: &'static str, number: u64) -> Result<(), Failed> {
+    let (mut job, survey) = surveyed(name)?;
     job.setting = setting(modes(number));
     let soc = Kind::Full.soc()?;
     let config = LoopConfig::new(soc.config().top.encoder.clone(), 4);
@@ -195,9 +205,10 @@ fn walker(name: &str, number: u64) -> Result<(), Failed> {
 
 /// A decoder with another program reports a difference.
 fn other_program() -> Result<(), Failed> {
-    let job = Job::new(elf("calls")?);
-    let mut survey = survey(&job)?;
-    survey.image = Survey::alone(alone()?, &Job::new(elf("sort")?))?.image;
+    let (job, calls) = surveyed("calls")?;
+    let mut image = Image::new(Isa::new(Xlen::Rv64));
+    image.add_elf(&elf("sort")?, 0)?;
+    let survey = Survey { image, tvec: calls.tvec.clone(), ..*calls };
     match trace(Kind::Cva6, &job, &survey) {
         Err(what) if what.contains("hart 0") => Ok(()),
         other => Err(format!("{other:?}").into()),
