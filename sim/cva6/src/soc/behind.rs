@@ -54,7 +54,7 @@ impl<'a> CoreLoop<'a> {
     ) -> Result<(LoopFigures, Outcome), SocError> {
         let table = BlockTable::build(&survey.image, &[], WordLayout::SPAN_BITS);
         let source = self.soc.config().top.first_source as u16;
-        let following = self.receiver.start(&table, source, &survey.tvec(job)?)?;
+        let following = self.receiver.start(&table, source, &survey.tvec(&job.setting.options)?)?;
         let mut behind = Behind::new(following, Walks::new(&survey.image));
         let outcome = self.soc.trace_with(job, survey, &mut |seen| behind.seen(seen))?;
         let ((mut walked, lost, waiting), following) = behind.finish()?;

@@ -23,7 +23,8 @@ impl Soc {
     ) -> Result<(), SocError> {
         let top = &self.config.top;
         let (params, unit) = (top.encoder.etrace, top.encoder.unit());
-        let config = Config { params, unit, tvec: survey.tvec(job)?, ..Config::default() };
+        let config =
+            Config { params, unit, tvec: survey.tvec(&job.setting.options)?, ..Config::default() };
         let mut tracer = Tracer::new(config, &survey.image)?;
         let tail = if unit == Unit::RvTracer { Tail::Zero } else { Tail::Sign };
         let mut deframer = Deframer::new(top.framing()?);

@@ -1,7 +1,7 @@
 //! The wires between cores and what is attached to them, which are in different models.
 
 use crate::soc::Soc;
-use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
+use hartrace_hdl_tools::verilate::{Input, Model, Output, SimError, Simulation};
 
 /// How often both sides may change what the other receives within a cycle. Nothing that connectors answer to a core in
 /// the same cycle depends on that answer, so that the second time is already the last.
@@ -34,25 +34,25 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Starts the simulation; it is in reset.
-    pub(crate) fn new(soc: &Soc, seed: u64) -> Result<Self, SimError> {
+    /// Starts the simulation of what a system attaches to cores of a model; it is in reset.
+    pub(crate) fn new(soc: &Soc, model: &Model, seed: u64) -> Result<Self, SimError> {
         let (mut wires, mut holds, mut answers) = (Vec::new(), Vec::new(), Vec::new());
         for core in 0..soc.config.top.harts as usize {
             let prefix = format!("hart{core}_");
             for input in soc.attached.inputs() {
                 let Some(name) = input.name.strip_prefix(&prefix) else { continue };
-                let from = soc.core.output(&format!("{}o", name.trim_end_matches('i')))?;
+                let from = model.output(&format!("{}o", name.trim_end_matches('i')))?;
                 wires.push(Wire { core, from, to: soc.attached.input(&input.name)? });
             }
             if soc.config.stalls() {
                 let from = soc.attached.output(&format!("{prefix}hold_o"))?;
-                holds.push(Back { from, core, to: soc.core.input("hold_i")? });
+                holds.push(Back { from, core, to: model.input("hold_i")? });
             }
             for output in soc.attached.outputs() {
                 let Some(name) = output.name.strip_prefix(&prefix) else { continue };
                 let name = format!("{}i", name.trim_end_matches('o'));
                 if soc.config.is_self_hosted()
-                    && let Ok(to) = soc.core.input(&name)
+                    && let Ok(to) = model.input(&name)
                 {
                     answers.push(Back { from: soc.attached.output(&output.name)?, core, to });
                 }

@@ -9,7 +9,7 @@ use fastrand::Rng;
 use hartrace_encap::{Deframer, Item};
 use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::registers::driver::te::{TrTeControl, TrTsControl};
-use hartrace_encoder_hdl::top::{TimeSource, TopConfig};
+use hartrace_encoder_hdl::top::TimeSource;
 use hartrace_etrace::{Ioptions, Mode};
 use hartrace_hdl_tools::verilate::{Input, Model, Output, SimError, Simulation};
 use hartrace_isa::Xlen;
@@ -155,29 +155,75 @@ impl Soc {
         survey: &Survey,
         also: &mut dyn FnMut(Seen<'_>),
     ) -> Result<Outcome, SocError> {
-        if self.config.is_self_hosted() {
+        Ok(trace_all(&mut [(self, &job.setting, also)], job, survey)?.remove(0))
+    }
+
+    /// Runs a program that has been surveyed once, and traces it with several systems at the same time, each with its own
+    /// settings instead of those of the job. The cores are those of the first: none may be able to stall them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Soc::trace`], and if a system does not fit.
+    pub fn trace_each(
+        systems: &[(&Soc, Setting)],
+        job: &Job,
+        survey: &Survey,
+    ) -> Result<Vec<Outcome>, SocError> {
+        let shape = |soc: &Soc| (soc.config.top.harts, soc.config.xlen(), soc.config.stalls());
+        let first = systems.first().map(|(soc, _)| shape(soc));
+        if systems.iter().any(|(soc, _)| soc.config.stalls() || Some(shape(soc)) != first) {
+            let what = "systems around the same cores have the same harts, and none can stall them";
+            return Err(SocError::Mode(what.to_owned()));
+        }
+        let mut nothing: Vec<_> = systems.iter().map(|_| |_: Seen<'_>| ()).collect();
+        let mut systems: Vec<System<'_>> = (systems.iter().zip(&mut nothing))
+            .map(|((soc, setting), also)| (*soc, setting, also as &mut dyn FnMut(Seen<'_>)))
+            .collect();
+        trace_all(&mut systems, job, survey)
+    }
+}
+
+/// What is attached to the cores, its settings, and what receives what it receives and sends.
+type System<'a> = (&'a Soc, &'a Setting, &'a mut dyn FnMut(Seen<'_>));
+
+fn trace_all(
+    systems: &mut [System<'_>],
+    job: &Job,
+    survey: &Survey,
+) -> Result<Vec<Outcome>, SocError> {
+    let Some(&(first, ..)) = systems.first() else { return Ok(Vec::new()) };
+    let harts = first.config.top.harts as usize;
+    let mut platform = job.platform(&first.core, harts, first.config.xlen())?;
+    if let Some(path) = &job.waves {
+        for (hart, core) in platform.cores().iter_mut().enumerate() {
+            core.waves(&waves_of_core(path, hart))?;
+        }
+    }
+    let mut traced = Vec::new();
+    for (soc, setting, also) in systems {
+        let (soc, setting) = (*soc, *setting);
+        if soc.config.is_self_hosted() {
             return Err(SocError::SelfHosted(
                 "its own program has to; Soc::run_self_hosted runs it",
             ));
         }
-        self.has(&job.setting.options)?;
-        let tvec = survey.tvec(job)?;
-        let harts = self.config.top.harts as usize;
-        let mut platform = job.platform(&self.core, harts, self.config.xlen())?;
-        let mut link = Link::new(self, job.platform.seed)?;
+        soc.has(&setting.options)?;
+        let mut link = Link::new(soc, &first.core, job.platform.seed)?;
         if let Some(path) = &job.waves {
             link.attached.waves(path)?;
-            for (hart, core) in platform.cores().iter_mut().enumerate() {
-                core.waves(&waves_of_core(path, hart))?;
-            }
         }
-        let watch = Watch::new(self, job, survey, &tvec, &mut link.attached, also)?;
-        let mut traced = Traced { link, watch };
-        traced.start(platform.cores(), &job.setting, &self.config.top)?;
-        let run = platform.run(job.limit, &mut traced)?;
-        traced.stop(platform.cores(), &job.setting)?;
-        Ok(traced.watch.finish(run, platform.console().to_vec(), &self.config.top.encoder))
+        let tvec = survey.tvec(&setting.options)?;
+        let watch = Watch::new(soc, job, survey, &tvec, &mut link.attached, &mut **also)?;
+        let mut one = Traced { soc, setting, link, watch };
+        one.start(platform.cores())?;
+        traced.push(one);
     }
+    let run = platform.run(job.limit, &mut traced)?;
+    let ended = traced.into_iter().map(|mut one| {
+        one.stop(platform.cores())?;
+        Ok(one.watch.finish(run, platform.console().to_vec(), &one.soc.config.top.encoder))
+    });
+    ended.collect()
 }
 
 impl Soc {
@@ -199,6 +245,8 @@ fn waves_of_core(attached: &Path, hart: usize) -> PathBuf {
 
 /// What is attached to the cores, and everything that is observed in a run.
 struct Traced<'a> {
+    soc: &'a Soc,
+    setting: &'a Setting,
     link: Link,
     watch: Watch<'a>,
 }
@@ -223,20 +271,16 @@ struct Watch<'a> {
 
 impl Traced<'_> {
     /// Switches tracing on; cores are in reset.
-    fn start(
-        &mut self,
-        cores: &mut [Simulation],
-        setting: &Setting,
-        top: &TopConfig,
-    ) -> Result<(), SocError> {
+    fn start(&mut self, cores: &mut [Simulation]) -> Result<(), SocError> {
         for _ in 0..RESET {
             self.link.step(cores)?;
         }
         let attached = &mut self.link.attached;
         let reset = attached.input("rst_ni")?;
         attached.set(reset, 1);
+        let top = &self.soc.config.top;
         for hart in 0..self.watch.harts.len() {
-            let writes = setting.writes(&top.encoder, false);
+            let writes = self.setting.writes(&top.encoder, false);
             for (i, (offset, word)) in writes.iter().enumerate() {
                 // The last write switches tracing on.
                 if i + 1 == writes.len() && top.time == TimeSource::Internal {
@@ -252,7 +296,7 @@ impl Traced<'_> {
     }
 
     /// Resets the cores, so that nothing more retires, and switches tracing off.
-    fn stop(&mut self, cores: &mut [Simulation], setting: &Setting) -> Result<(), SocError> {
+    fn stop(&mut self, cores: &mut [Simulation]) -> Result<(), SocError> {
         for core in &mut *cores {
             let reset = core.input("rst_ni")?;
             core.set(reset, 0);
@@ -261,12 +305,12 @@ impl Traced<'_> {
         self.link.attached.set(flush, 1);
         for _ in 0..DRAIN {
             self.tick(cores)?;
-            let Self { link, watch } = self;
+            let Self { link, watch, .. } = self;
             if watch.harts.iter().all(|hart| link.attached.get(hart.pending) == 0) {
                 break;
             }
         }
-        let off = setting.control(false).0;
+        let off = self.setting.control(false).0;
         for hart in 0..self.watch.harts.len() {
             let address = Apb::page(hart) + TrTeControl::OFFSET;
             self.write(cores, address, off)?;
@@ -407,22 +451,25 @@ impl Clocked for Ticking<'_, '_> {
     }
 }
 
-impl Observe for Traced<'_> {
+impl Observe for Vec<Traced<'_>> {
     fn commit(&mut self, commit: &Commit) {
-        let Watch { harts, now, .. } = &mut self.watch;
-        if let Some(hart) = harts.get_mut(usize::from(commit.hart)) {
-            // Committed in the cycle that is observed next.
-            hart.commit(commit, *now + 1);
+        for Traced { watch, .. } in self {
+            if let Some(hart) = watch.harts.get_mut(usize::from(commit.hart)) {
+                // Committed in the cycle that is observed next.
+                hart.commit(commit, watch.now + 1);
+            }
         }
     }
 
     fn inputs(&mut self, cores: &mut [Simulation]) -> Result<(), SimError> {
-        self.link.hold(cores)
+        self.iter_mut().try_for_each(|one| one.link.hold(cores))
     }
 
     fn cycle(&mut self, cores: &[Simulation]) -> Result<(), SimError> {
-        self.link.follow(cores)?;
-        self.watch.observe(&mut self.link.attached);
+        for Traced { link, watch, .. } in self {
+            link.follow(cores)?;
+            watch.observe(&mut link.attached);
+        }
         Ok(())
     }
 }

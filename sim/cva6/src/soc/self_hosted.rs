@@ -127,7 +127,7 @@ struct System {
 impl System {
     fn new(soc: &Soc, job: &Job) -> Result<Self, SocError> {
         let seed = job.platform.seed;
-        let link = Link::new(soc, seed)?;
+        let link = Link::new(soc, &soc.core, seed)?;
         let mut core = soc.core.start(seed as u32)?;
         let attached = &link.attached;
         Ok(Self {

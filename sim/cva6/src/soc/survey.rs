@@ -5,6 +5,7 @@ use crate::soc::run::Job;
 use crate::soc::{Soc, SocError};
 use crate::{Commit, Event, Run};
 use hartrace_decoder::Image;
+use hartrace_etrace::Ioptions;
 use hartrace_hdl_tools::verilate::Model;
 use hartrace_isa::{Isa, Xlen};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,13 +55,13 @@ impl Survey {
         Self::new(model, job, 1, Xlen::Rv64)
     }
 
-    /// The trap vectors that a decoder needs.
+    /// The trap vectors that a decoder needs with these modes.
     ///
     /// # Errors
     ///
     /// If it needs them, but the program changes them.
-    pub fn tvec(&self, job: &Job) -> Result<Vec<(u8, u64)>, SocError> {
-        match (&self.tvec, job.setting.options.implicit_exception) {
+    pub fn tvec(&self, modes: &Ioptions) -> Result<Vec<(u8, u64)>, SocError> {
+        match (&self.tvec, modes.implicit_exception) {
             (_, false) => Ok(Vec::new()),
             (Some(tvec), true) => Ok(tvec.clone()),
             (None, true) => {

@@ -28,9 +28,15 @@ pub(crate) fn setting(options: Ioptions) -> Setting {
     Setting { options, resync: (1, 3), ..Setting::default() }
 }
 
-/// Traces a program that was surveyed. It has to end as it did then; without stalls only the trace may differ.
+/// Traces a program that was surveyed.
 pub(crate) fn trace(soc: &Soc, job: &Job, survey: &Survey) -> Result<Outcome, String> {
     let outcome = soc.trace(job, survey).map_err(|error| error.to_string())?;
+    check(soc, &outcome, survey)?;
+    Ok(outcome)
+}
+
+/// A traced program has to end as it did when it was surveyed; without stalls only the trace may differ.
+pub(crate) fn check(soc: &Soc, outcome: &Outcome, survey: &Survey) -> Result<(), String> {
     if !soc.config().stalls() && outcome.run != survey.run {
         return Err(format!("traced {:?}, else {:?}", outcome.run, survey.run));
     }
@@ -46,7 +52,7 @@ pub(crate) fn trace(soc: &Soc, job: &Job, survey: &Survey) -> Result<Outcome, St
             return Err(format!("hart {number}: {hart:?}"));
         }
     }
-    Ok(outcome)
+    Ok(())
 }
 
 /// A program that sees random interrupts and, for odd seeds, debug mode, in addition to those that it raises itself.
