@@ -3,7 +3,7 @@
 use crate::params::Setup;
 use crate::perf::{Pieces, Recording};
 use crate::programs::Programs;
-use hartrace_decoder::stream::{Decode, Decoded, PacketCounts, StreamError};
+use hartrace_decoder::stream::{Decode, Decoded, PacketCounts, Preparer, StreamError};
 use hartrace_decoder::{Config, Sink};
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::Privilege;
@@ -119,6 +119,24 @@ impl Follow {
         let mut decode = Decode { part, options, ..self.decode() };
         decode.transport.find_sync = false;
         ended(decode.run(input, |_| sink(), |decoded| broken(join(decoded))))
+    }
+
+    /// Decodes a whole capture like [`run`](Self::run), with sinks that are prepared before they go to `join`: see
+    /// [`Decode::run_prepared`].
+    ///
+    /// # Errors
+    ///
+    /// As of [`run`](Self::run).
+    pub fn run_prepared<S: Sink + Send, E: Send>(
+        &self,
+        input: impl Read + Send,
+        part: usize,
+        sink: impl Fn() -> S + Sync,
+        preparer: &Preparer<'_, S>,
+        mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, E> + Send,
+    ) -> Result<ControlFlow<()>, StreamError<E>> {
+        let decode = Decode { part, ..self.decode() };
+        ended(decode.run_prepared(input, |_| sink(), preparer, |decoded| broken(join(decoded))))
     }
 
     /// How a capture is decoded.

@@ -20,12 +20,14 @@ mod join;
 mod packets;
 mod part;
 mod place;
+mod prepare;
 mod source_sinks;
 mod stretch;
 
 pub use cuts::{Cut, Cuts, SourceCuts};
 pub use decode::{Decode, Decoded, StreamError, Transport};
 pub use packets::{Lengths, PacketCounter, PacketCounts};
+pub use prepare::{Before, Prepare, Preparer};
 pub use stretch::{Ends, Stretch, StretchError, SyncPoint};
 
 use crate::sink::Sink;
@@ -34,6 +36,7 @@ use hartrace_etrace::ParamsError;
 use join::Join;
 use part::{Part, Parts};
 use place::Place;
+use prepare::Preparing;
 use source_sinks::SourceSinks;
 use std::io::Read;
 use std::panic::resume_unwind;
@@ -58,7 +61,25 @@ impl<'a> Decode<'a> {
         S: Sink + Send,
         E: Send,
     {
-        self.run_part_by_part(&mut input, &sink, &mut join)
+        let nothing = || -> Box<Prepare<'_, S>> { Box::new(|_, _, _| ()) };
+        self.run_part_by_part(&mut input, &sink, &nothing, &mut join)
+    }
+
+    /// The same, with sinks that are prepared before they are passed to `join`: by the thread that decoded them, while
+    /// the others decode. Each thread has its own function for it, made by `preparer`.
+    pub fn run_prepared<R, S, E>(
+        &self,
+        mut input: R,
+        sink: impl Fn(Option<u16>) -> S + Sync,
+        preparer: &Preparer<'_, S>,
+        mut join: impl FnMut(Decoded<S>) -> Result<(), E> + Send,
+    ) -> Result<(), StreamError<E>>
+    where
+        R: Read + Send,
+        S: Sink + Send,
+        E: Send,
+    {
+        self.run_part_by_part(&mut input, &sink, preparer, &mut join)
     }
 
     /// The same, compiled only once for each type of sink.
@@ -66,6 +87,7 @@ impl<'a> Decode<'a> {
         &self,
         input: &mut (dyn Read + Send),
         sink: &(dyn Fn(Option<u16>) -> S + Sync),
+        preparer: &Preparer<'_, S>,
         join: &mut (dyn FnMut(Decoded<S>) -> Result<(), E> + Send),
     ) -> Result<(), StreamError<E>> {
         self.config.params.layout(self.config.unit)?;
@@ -73,7 +95,7 @@ impl<'a> Decode<'a> {
         let join = Join::new(join, self.threads);
         let work = || {
             let _watch = join.watch();
-            let mut demux = None;
+            let (mut demux, mut preparing) = (None, Preparing::new(preparer));
             loop {
                 // A lock guards the parts: one thread looks for the end of its part while the others
                 // decode theirs.
@@ -87,9 +109,16 @@ impl<'a> Decode<'a> {
                 };
                 let (number, more) = (part.number, part.share.has_next());
                 let Place { byte: bytes, packet: packets, .. } = part.start;
-                let flush = |sinks| join.put_some(number, Decoded { sinks, bytes, packets });
-                let go_on = match self.decode(part, &mut demux, SourceSinks::new(sink, &flush)) {
-                    Ok(decoded) => join.put(number, decoded, more),
+                let mut flush = |mut sinks: Vec<_>| {
+                    preparing.prepare(number, &mut sinks);
+                    join.put_some(number, Decoded { sinks, bytes, packets })
+                };
+                let sinks = SourceSinks::new(sink, &mut flush);
+                let go_on = match self.decode(part, &mut demux, sinks) {
+                    Ok(mut decoded) => {
+                        preparing.prepare(number, &mut decoded.sinks);
+                        join.put(number, decoded, more)
+                    }
                     Err(error) => join.fail(StreamError::Params(error)),
                 };
                 if !go_on {

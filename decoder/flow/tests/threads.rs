@@ -1,7 +1,9 @@
 //! A panic on one thread ends the decoding on all of them, and reaches the caller. Several sources are decoded by several
-//! threads. Packets are counted on all of them.
+//! threads. Packets are counted on all of them. Sinks are prepared by the threads that decode.
 
-use hartrace_decoder::stream::{Decode, PacketCounter, PacketCounts, Transport};
+use hartrace_decoder::stream::{
+    Before, Decode, Decoded, PacketCounter, PacketCounts, Prepare, Transport,
+};
 use hartrace_decoder::{Config, Event, Image, Run, Sink, StreamPos};
 use hartrace_encap::{EncapParams, FrameHeader, Framing, MAX_FRAME};
 use hartrace_isa::{Isa, Xlen};
@@ -24,6 +26,7 @@ enum Place {
     /// A sink that is passed on before its part ends.
     FullSink,
     Make,
+    Prepare,
     Join,
 }
 
@@ -57,14 +60,18 @@ fn decode(place: Place, threads: usize) -> Option<String> {
     // One thread reads in larger pieces.
     let late = if threads > 1 { 25 } else { 0 };
     let (mut joined, made) = (0, AtomicUsize::new(0));
+    let preparer = || -> Box<Prepare<'_, Fragile>> {
+        Box::new(|_, _, sink| assert!(sink.place != Place::Prepare, "the preparer"))
+    };
     let run = || {
-        decode.run(
+        decode.run_prepared(
             &capture[..],
             |_| {
                 let made = made.fetch_add(1, Ordering::Relaxed);
                 assert!(place != Place::Make || made != late, "the maker");
                 Fragile { place, runs: 0 }
             },
+            &preparer,
             |_| {
                 joined += 1;
                 assert!(place != Place::Join || joined != late + 1, "the join");
@@ -84,6 +91,7 @@ fn a_panic_ends_all_threads() {
             (Place::Sink, "the sink"),
             (Place::FullSink, "the sink"),
             (Place::Make, "the maker"),
+            (Place::Prepare, "the preparer"),
             (Place::Join, "the join"),
         ] {
             let (sender, receiver) = channel();
@@ -228,7 +236,8 @@ fn two_sources_are_decoded_at_the_same_time() {
     assert!(*met.0.lock().expect("nobody panics") >= 2);
 }
 
-/// Full after every instruction. The first of all waits until the other thread has passed on some that are full.
+/// Full after every instruction. The first of all waits until the other thread has passed on some that are full, and
+/// then for a moment, in which that one has to wait.
 struct Piece<'p> {
     passed: &'p (Mutex<usize>, Condvar),
     waiting: &'p AtomicUsize,
@@ -238,6 +247,12 @@ struct Piece<'p> {
 /// Far less than the capture has.
 const SOME: usize = 5;
 
+/// Four full ones per thread, the rest of two parts per thread, and those that are being filled.
+const MOST: usize = 16;
+
+/// Enough to fill hundreds of sinks.
+const MOMENT: Duration = Duration::from_millis(300);
+
 impl Sink for Piece<'_> {
     fn run(&mut self, at: StreamPos, _: Run<'_>) {
         self.runs += 1;
@@ -245,7 +260,11 @@ impl Sink for Piece<'_> {
         let mut passed = passed.lock().expect("nobody panics");
         if at.packet == 0 {
             let outcome = changed.wait_timeout_while(passed, PATIENCE, |passed| *passed < SOME);
-            assert!(*outcome.expect("nobody panics").0 >= SOME, "the other thread waits");
+            let (passed, _) = outcome.expect("nobody panics");
+            assert!(*passed >= SOME, "the other thread waits");
+            let outcome = changed.wait_timeout_while(passed, MOMENT, |passed| *passed <= MOST);
+            let passed = *outcome.expect("nobody panics").0;
+            assert!(passed <= MOST, "the other thread does not wait: {passed} sinks");
         } else {
             *passed += 1;
             changed.notify_all();
@@ -271,7 +290,7 @@ fn full_sinks_wait_for_their_turn() {
         waiting.fetch_add(1, Ordering::Relaxed);
         Piece { passed: &passed, waiting: &waiting, runs: 0 }
     };
-    let join = |part: hartrace_decoder::stream::Decoded<Piece<'_>>| {
+    let join = |part: Decoded<Piece<'_>>| {
         for (_, piece) in part.sinks {
             joined += piece.runs;
             most = most.max(piece.waiting.fetch_sub(1, Ordering::Relaxed));
@@ -281,8 +300,68 @@ fn full_sinks_wait_for_their_turn() {
     decode.run(&capture[..], make, join).expect("no error");
     // Each synchronisation but the first also ends what came before it.
     assert_eq!(joined, 2 * 400 - 1);
-    // Four full ones per thread, the rest of two parts per thread, and those that are being filled.
-    assert!((SOME..=16).contains(&most), "{most} sinks at the same time");
+    assert!((SOME..=MOST).contains(&most), "{most} sinks at the same time");
+}
+
+/// Full after a few instructions, with who prepared it: the number of the thread, how many it has prepared, and what
+/// it was told of the sink before.
+#[derive(Default)]
+struct Prepared {
+    runs: usize,
+    by: Vec<(usize, usize, Before)>,
+}
+
+impl Sink for Prepared {
+    const ORDERED: bool = true;
+
+    fn run(&mut self, _: StreamPos, _: Run<'_>) {
+        self.runs += 1;
+    }
+
+    fn is_full(&self) -> bool {
+        self.runs > 4
+    }
+}
+
+/// Every sink is prepared once, before it is joined, and what is said of the sink before it is true.
+#[test]
+fn sinks_are_prepared_by_their_threads() {
+    let image = code();
+    // Without synchronisations between them, sources go from thread to thread.
+    let captures = [sync(0).repeat(2000), [sync(1).repeat(3), sync(2)].concat().repeat(500)];
+    for (capture, threads) in captures.iter().flat_map(|c| [1, 2, 3, 8].map(|n| (c, n))) {
+        let mut decode = Decode::new(Config::default(), &image, Transport::new(framing()));
+        decode.threads = NonZeroUsize::new(threads).expect("not zero");
+        decode.part = 100;
+        let count = AtomicUsize::new(0);
+        let preparer = || -> Box<Prepare<'_, Prepared>> {
+            let (thread, mut done) = (count.fetch_add(1, Ordering::Relaxed), 0);
+            Box::new(move |before, _, sink| {
+                done += 1;
+                sink.by.push((thread, done, before));
+            })
+        };
+        let (mut last, mut follow, mut all) = (None, 0, 0);
+        let join = |part: Decoded<Prepared>| {
+            for (_, sink) in part.sinks {
+                let [(thread, done, before)] = sink.by[..] else { panic!("{:?}", sink.by) };
+                match before {
+                    Before::Nothing => assert_eq!(last, None),
+                    Before::Last => assert_eq!(last, Some((thread, done - 1))),
+                    Before::Other => assert!(threads > 1),
+                }
+                last = Some((thread, done));
+                follow += usize::from(before == Before::Last);
+                all += 1;
+            }
+            Ok::<(), std::convert::Infallible>(())
+        };
+        let make = |_| Prepared::default();
+        decode.run_prepared(Slow(capture), make, &preparer, join).expect("no error");
+        assert_eq!(count.into_inner(), threads);
+        // Sinks that were full before their part ended follow each other.
+        assert!(follow >= all / 2 && all > 500, "{threads} threads: {follow} of {all}");
+    }
 }
 
 /// What packets are may depend on the modes of their source, and on damage. However a capture is cut, and whoever counts which

@@ -18,16 +18,34 @@ pub struct Blocks<'a> {
     programs: &'a Programs,
     /// By number of the program.
     symbols: Vec<Symbols<'a>>,
-    program: usize,
     xlen: Xlen,
     json: bool,
-    source: Option<u16>,
     /// The lines so far, by source and block.
     lines: Kept<(Option<u16>, Block), Range<usize>>,
+    before: BlocksState,
+    /// Something of what came before is not known, and matters.
+    forgotten: Option<Forgotten>,
+}
+
+/// What lines depend on.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct BlocksState {
+    /// Number of the program.
+    program: usize,
+    source: Option<u16>,
     /// The next run may continue it.
     pending: Option<Block>,
     /// Privilege and context, as far as known.
     state: Option<(u8, u64)>,
+}
+
+/// What is not known.
+#[derive(Copy, Clone, Debug)]
+struct Forgotten {
+    /// Whether a block is pending, and where it starts.
+    pending: bool,
+    /// Privilege and context.
+    state: bool,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,16 +73,27 @@ impl<'a> Blocks<'a> {
     /// Writes lines of text, or of JSON, with the names of `programs`.
     pub fn new(programs: &'a Programs, xlen: Xlen, json: bool) -> Self {
         let symbols = programs.iter().map(|program| program.symbols()).collect();
-        let (source, lines, pending, state) = (None, Kept::default(), None, None);
-        Self { programs, symbols, program: 0, xlen, json, source, lines, pending, state }
+        let (lines, before) = (Kept::default(), BlocksState::default());
+        Self { programs, symbols, xlen, json, lines, before, forgotten: None }
     }
 
     fn flush(&mut self, out: &mut Vec<u8>) {
-        let Some(block) = self.pending.take() else { return };
+        let pending = self.before.pending.take();
+        if let Some(forgotten) = &mut self.forgotten {
+            // The line would be wrong, and it is not used.
+            forgotten.pending = false;
+            return;
+        }
+        let Some(block) = pending else { return };
         let mut lines = std::mem::take(&mut self.lines);
-        let (line, text) = lines.get((self.source, block), |text| self.line(text, block));
+        let (line, text) = lines.get((self.before.source, block), |text| self.line(text, block));
         out.extend_from_slice(text.get(line).unwrap_or_default());
         self.lines = lines;
+    }
+
+    /// Once everything is known again, lines are.
+    fn recall(&mut self) {
+        self.forgotten = self.forgotten.filter(|forgotten| forgotten.pending || forgotten.state);
     }
 
     /// Appends the line of a block. Returns where it is.
@@ -76,7 +105,8 @@ impl<'a> Blocks<'a> {
         if self.json {
             let symbol = symbol.map(|place| place.to_string());
             let leaves = (how != Leaves::No).then_some(leaves(how));
-            json::line(out, &Line { source: self.source, start, end, insns, leaves, symbol });
+            let source = self.before.source;
+            json::line(out, &Line { source, start, end, insns, leaves, symbol });
             return from..out.len();
         }
         let how = leaves(how);
@@ -90,18 +120,43 @@ impl<'a> Blocks<'a> {
 }
 
 impl InOrder for Blocks<'_> {
+    type State = BlocksState;
+
+    fn maker<'m>(&self) -> Box<dyn Fn() -> Self + Send + Sync + 'm>
+    where
+        Self: 'm,
+    {
+        let Self { programs, xlen, json, .. } = *self;
+        Box::new(move || Self::new(programs, xlen, json))
+    }
+
+    fn forget(&mut self) {
+        self.forgotten = Some(Forgotten { pending: true, state: true });
+    }
+
+    fn state(&self) -> Option<BlocksState> {
+        self.forgotten.is_none().then_some(self.before)
+    }
+
+    fn resume(&mut self, state: BlocksState) {
+        (self.before, self.forgotten) = (state, None);
+    }
+
     fn retired(&mut self, out: &mut Vec<u8>, _: StreamPos, run: Retired<'_>) {
         let Some(start) = run.addresses.first().copied() else { return };
-        let (insns, program) = (run.addresses.len() as u64, self.program);
+        let (insns, program) = (run.addresses.len() as u64, self.before.program);
         let mut block = Block { program, start, end: run.end, insns, leaves: run.leaves };
-        match self.pending {
+        match self.before.pending {
             Some(before) if before.leaves == Leaves::No && before.end == start => {
                 block.start = before.start;
                 block.insns = block.insns.saturating_add(before.insns);
             }
+            // It may continue one that is not known.
+            None if self.forgotten.is_some_and(|forgotten| forgotten.pending) => {}
             _ => self.flush(out),
         }
-        self.pending = Some(block);
+        self.before.pending = Some(block);
+        self.recall();
     }
 
     fn event(&mut self, out: &mut Vec<u8>, _: StreamPos, event: &Event) {
@@ -109,27 +164,35 @@ impl InOrder for Blocks<'_> {
             return;
         }
         if let Event::Context { privilege, context, .. } = *event {
-            // A synchronisation repeats what is known.
-            if self.state == Some((privilege, context)) {
+            let before = self.before.state.replace((privilege, context));
+            if let Some(forgotten) = &mut self.forgotten
+                && std::mem::replace(&mut forgotten.state, false)
+            {
+                // Whether it ends the block before is not known.
+                forgotten.pending = true;
                 return;
             }
-            self.state = Some((privilege, context));
+            // A synchronisation repeats what is known.
+            if before == Some((privilege, context)) {
+                return;
+            }
         }
         self.flush(out);
+        self.recall();
     }
 
     fn turn(&mut self, out: &mut Vec<u8>, source: Option<u16>) {
         self.flush(out);
-        self.source = source;
-        self.state = None;
+        (self.before.source, self.before.state) = (source, None);
     }
 
     fn enter(&mut self, moment: Moment) {
-        self.program = self.programs.of_context(moment.context);
+        self.before.program = self.programs.of_context(moment.context);
     }
 
     fn gap(&mut self, out: &mut Vec<u8>, _: StreamPos, _: &dyn Display) {
         self.flush(out);
+        self.recall();
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {
@@ -140,14 +203,13 @@ impl InOrder for Blocks<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ordered::Ordered;
-    use crate::part::Part;
+    use crate::ordered::{Ordered, OrderedPart};
     use crate::report::{Collect, Report};
     use hartrace_decoder::{Run, Sink};
 
     #[test]
     fn what_only_a_packet_splits_is_one_block() {
-        let mut part = Part::default();
+        let mut part = OrderedPart::default();
         let mut run = |packet, pc, leaves| {
             let at = StreamPos { packet, byte: 0 };
             part.run(at, Run::new(pc, &[0, 4], pc + 8, leaves).unwrap());

@@ -15,6 +15,7 @@ trait Object: Send {
     fn is_full(&self) -> bool;
     fn event(&mut self, at: StreamPos, event: Event);
     fn aside(&mut self, at: StreamPos, event: Event);
+    fn as_any(&mut self) -> &mut dyn Any;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
@@ -39,6 +40,10 @@ impl<S: Collect + 'static> Object for S {
         Collect::aside(self, at, event);
     }
 
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }
@@ -48,6 +53,11 @@ impl Erased {
     /// Forgets the type of a sink.
     pub fn new(sink: impl Collect + 'static) -> Self {
         Self(Box::new(sink))
+    }
+
+    /// The sink; `None` if it is of another type.
+    pub fn as_sink<S: Collect + 'static>(&mut self) -> Option<&mut S> {
+        self.0.as_any().downcast_mut()
     }
 
     /// Returns the sink.

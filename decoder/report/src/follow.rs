@@ -3,7 +3,7 @@
 use crate::{Collect, Erased, Error, Limited, Noted, Printer, Report, Shared, Silent};
 use hartrace_capture::follow::Follow;
 use hartrace_capture::perf::Recording;
-use hartrace_decoder::stream::{Decoded, StreamError};
+use hartrace_decoder::stream::{Decoded, Prepare, Preparer, StreamError};
 use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
@@ -56,7 +56,7 @@ impl<R: Report + Send, W: Write + Send> Printer<R, W> {
         mut progress: impl FnMut(u64) + Send,
     ) -> Result<(), StreamError<Error>> {
         let strict = self.gaps.is_strict();
-        let maker = self.report.maker();
+        let (maker, preparer) = (self.report.maker(), self.report.preparer());
         let mut found = Silent::default();
         let join = |Decoded { sinks, bytes, packets }: Decoded<Noted<R::Part>>| {
             found = Silent { bytes, packets };
@@ -66,7 +66,8 @@ impl<R: Report + Send, W: Write + Send> Printer<R, W> {
             Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
         let make = || Noted::new(maker(), strict);
-        let outcome = decode(follow, origin, size, limits, &make, join);
+        let outcome =
+            decode_prepared(follow, origin, size, limits, &make, preparer.as_deref(), join);
         let printed = self.finish().map_err(|error| StreamError::Join(error.into()));
         self.gaps.end(*outcome.as_ref().unwrap_or(&ControlFlow::Break(())));
         if let Ok(ControlFlow::Continue(())) = outcome {
@@ -110,10 +111,24 @@ pub(crate) fn own<P: Collect>(
 /// If the capture cannot be read, and those of `join`.
 pub fn decode<P: Collect + 'static, E: Send>(
     follow: &Follow,
+    origin: Origin<'_, impl Read + Send>,
+    size: usize,
+    limits: Option<&Shared>,
+    make: &Make<'_, P>,
+    join: impl FnMut(Decoded<Noted<P>>) -> Result<ControlFlow<()>, E> + Send,
+) -> Result<ControlFlow<()>, StreamError<E>> {
+    decode_prepared(follow, origin, size, limits, make, None, join)
+}
+
+/// The same, with sinks that are prepared before they go to `join`, unless there are limits, or a decoder that is
+/// compiled for them alone.
+fn decode_prepared<P: Collect + 'static, E: Send>(
+    follow: &Follow,
     mut origin: Origin<'_, impl Read + Send>,
     size: usize,
     limits: Option<&Shared>,
     make: &Make<'_, P>,
+    preparer: Option<&Preparer<'_, P>>,
     mut join: impl FnMut(Decoded<Noted<P>>) -> Result<ControlFlow<()>, E> + Send,
 ) -> Result<ControlFlow<()>, StreamError<E>> {
     let mut failed = None;
@@ -135,7 +150,15 @@ pub fn decode<P: Collect + 'static, E: Send>(
                 let sinks = sinks.map(|(source, sink)| (source, sink.map(Erased::into_sink)));
                 take(Decoded { sinks: sinks.collect(), bytes, packets })
             };
-            erased(follow, origin, size, limits, &make, &mut take)
+            let preparer = || -> Box<Prepare<'_, Noted<Erased>>> {
+                let mut prepare = preparer.map(|preparer| preparer());
+                Box::new(move |before, source, noted| {
+                    if let (Some(prepare), Some(part)) = (&mut prepare, noted.sink.as_sink()) {
+                        prepare(before, source, part);
+                    }
+                })
+            };
+            erased(follow, origin, size, limits, &make, &preparer, &mut take)
         }
     };
     match (outcome, failed) {
@@ -153,11 +176,14 @@ fn erased(
     size: usize,
     limits: Option<&Shared>,
     make: &Make<'_, Erased>,
+    preparer: &Preparer<'_, Noted<Erased>>,
     take: &mut Take<'_, Erased>,
 ) -> Outcome {
     let Some(limits) = limits else {
         return match origin {
-            Origin::Capture(input) => own(follow, input, size, make, take),
+            Origin::Capture(input) => {
+                follow.run_prepared(input, size, make, preparer, |decoded| Ok(take(decoded)))
+            }
             Origin::Recording(recording) => {
                 follow.run_recorded(recording, make, |decoded| Ok(take(decoded)))
             }

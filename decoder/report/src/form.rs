@@ -169,7 +169,7 @@ impl Form {
         let headings = look.headings && !look.json;
         let style = || Style { symbols: programs.all_symbols(), xlen, json: look.json };
         Ok(match self {
-            Self::Pcs => with.with(Pcs),
+            Self::Pcs => with.with(Pcs::default()),
             Self::Listing => {
                 with.with(Ordered::new(Listing::new(programs, xlen)).headings(headings))
             }

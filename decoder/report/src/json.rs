@@ -57,6 +57,26 @@ impl Json {
 }
 
 impl InOrder for Json {
+    /// The source.
+    type State = Option<u16>;
+
+    fn maker<'m>(&self) -> Box<dyn Fn() -> Self + Send + Sync + 'm> {
+        let xlen = self.xlen;
+        Box::new(move || Self::new(xlen))
+    }
+
+    fn forget(&mut self) {
+        // No line depends on another.
+    }
+
+    fn state(&self) -> Option<Option<u16>> {
+        Some(self.source)
+    }
+
+    fn resume(&mut self, source: Option<u16>) {
+        self.source = source;
+    }
+
     fn retired(&mut self, out: &mut Vec<u8>, at: StreamPos, run: Retired<'_>) {
         for pc in run.addresses.iter().copied() {
             if self.readdress(at, pc).is_none() {

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::io::Write;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A function or a source line, by number; 0 if there is none.
 type Number = u32;
@@ -20,13 +21,37 @@ pub struct Listing<'a> {
     programs: &'a Programs,
     /// By number of the program.
     symbols: Vec<Symbols<'a>>,
+    xlen: Xlen,
+    numbers: Numbers,
+    /// By version of the program, address and number of instructions.
+    runs: Kept<(usize, u64, usize), Rendered>,
+    state: ListingState,
+}
+
+/// Numbers of names, the same for all threads.
+#[derive(Clone, Debug, Default)]
+struct Numbers(Arc<Mutex<HashMap<String, Number>>>);
+
+impl Numbers {
+    fn of(&self, name: Option<&str>) -> Number {
+        let Some(name) = name else { return 0 };
+        let mut numbers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(number) = numbers.get(name) {
+            return *number;
+        }
+        let number = (numbers.len() as Number).wrapping_add(1);
+        numbers.insert(name.to_owned(), number);
+        number
+    }
+}
+
+/// What lines depend on.
+#[derive(Clone, Debug)]
+pub struct ListingState {
+    /// Number of the program.
     program: usize,
     /// The code that is executed, and its number: a log may give a program several versions.
     code: (usize, Image),
-    xlen: Xlen,
-    numbers: HashMap<String, Number>,
-    /// By version of the program, address and number of instructions.
-    runs: Kept<(usize, u64, usize), Rendered>,
     /// Function and source line of the last instruction.
     here: Here,
 }
@@ -56,39 +81,28 @@ impl<'a> Listing<'a> {
         Self {
             programs,
             symbols: programs.iter().map(Program::symbols).collect(),
-            program: 0,
-            code: programs.first(),
             xlen,
-            numbers: HashMap::new(),
+            numbers: Numbers::default(),
             runs: Kept::default(),
-            here: Here::default(),
+            state: ListingState { program: 0, code: programs.first(), here: Here::default() },
         }
-    }
-
-    fn number(&mut self, name: Option<&str>) -> Number {
-        let Some(name) = name else { return 0 };
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
-        }
-        let number = (self.numbers.len() as Number).wrapping_add(1);
-        self.numbers.insert(name.to_owned(), number);
-        number
     }
 
     /// Function and source line of an address, and the lines that name them.
-    fn look_up(&mut self, pc: u64) -> (Here, String, String) {
-        let symbols = self.symbols.get(self.program);
+    fn look_up(&self, pc: u64) -> (Here, String, String) {
+        let symbols = self.symbols.get(self.state.program);
         let place = symbols.and_then(|symbols| symbols.place(pc));
         let name = place.map(|place| place.name.to_owned());
         let function = place.map_or(String::new(), |place| format!("<{place}>:\n"));
         let source = symbols.and_then(|symbols| symbols.source(pc));
         let line = source.as_ref().map_or(String::new(), |source| format!("{source}\n"));
-        let here =
-            Here { function: self.number(name.as_deref()), source: self.number(source.as_deref()) };
+        let [function_number, source] =
+            [name.as_deref(), source.as_deref()].map(|name| self.numbers.of(name));
+        let here = Here { function: function_number, source };
         (here, function, line)
     }
 
-    fn render(&mut self, text: &mut Vec<u8>, addresses: &[u64]) -> Rendered {
+    fn render(&self, text: &mut Vec<u8>, addresses: &[u64]) -> Rendered {
         let (first, function, source) = self.look_up(addresses.first().copied().unwrap_or(0));
         let (function, source) = (put(text, &function), put(text, &source));
         let start = text.len();
@@ -110,9 +124,9 @@ impl<'a> Listing<'a> {
 
     /// Address, encoding and disassembly; targets in the code with their names.
     fn instruction(&self, pc: u64) -> String {
-        let (xlen, (_, image)) = (self.xlen, &self.code);
+        let (xlen, (_, image)) = (self.xlen, &self.state.code);
         let address = address(pc, xlen);
-        let name = |to| Some(self.symbols.get(self.program)?.place(to)?.to_string());
+        let name = |to| Some(self.symbols.get(self.state.program)?.place(to)?.to_string());
         let Some(Disassembled { raw, text, .. }) = disassemble(image, pc, xlen, name) else {
             return format!("  {address}  ?\n");
         };
@@ -127,41 +141,63 @@ impl<'a> Listing<'a> {
 }
 
 impl InOrder for Listing<'_> {
+    type State = ListingState;
+
+    fn maker<'m>(&self) -> Box<dyn Fn() -> Self + Send + Sync + 'm>
+    where
+        Self: 'm,
+    {
+        let (programs, xlen, numbers) = (self.programs, self.xlen, self.numbers.clone());
+        Box::new(move || Self { numbers: numbers.clone(), ..Self::new(programs, xlen) })
+    }
+
+    fn forget(&mut self) {
+        // After the line of the context, function and source line are repeated, whatever they were before.
+    }
+
+    fn state(&self) -> Option<ListingState> {
+        Some(self.state.clone())
+    }
+
+    fn resume(&mut self, state: ListingState) {
+        self.state = state;
+    }
+
     fn retired(&mut self, out: &mut Vec<u8>, _: StreamPos, run: Retired<'_>) {
         let Some(start) = run.addresses.first() else { return };
-        let key = (self.code.0, *start, run.addresses.len());
+        let key = (self.state.code.0, *start, run.addresses.len());
         let mut runs = std::mem::take(&mut self.runs);
         let (rendered, text) = runs.get(key, |text| self.render(text, run.addresses));
         let text = |range: Range<usize>| text.get(range).unwrap_or_default();
-        if rendered.first.function != self.here.function {
+        if rendered.first.function != self.state.here.function {
             out.extend_from_slice(text(rendered.function));
         }
-        if rendered.first.source != self.here.source {
+        if rendered.first.source != self.state.here.source {
             out.extend_from_slice(text(rendered.source));
         }
         out.extend_from_slice(text(rendered.body));
-        (self.here, self.runs) = (rendered.last, runs);
+        (self.state.here, self.runs) = (rendered.last, runs);
     }
 
     fn event(&mut self, out: &mut Vec<u8>, at: StreamPos, event: &Event) {
         let text = describe(event, self.xlen);
         self.note(out, at, &text);
         // Function and source line are repeated here, so a reader need not look back.
-        self.here = Here::default();
+        self.state.here = Here::default();
     }
 
     fn turn(&mut self, _: &mut Vec<u8>, _: Option<u16>) {
-        self.here = Here::default();
+        self.state.here = Here::default();
     }
 
     fn enter(&mut self, moment: Moment) {
-        self.program = self.programs.of_context(moment.context);
-        self.code = self.programs.at(moment);
+        self.state.program = self.programs.of_context(moment.context);
+        self.state.code = self.programs.at(moment);
     }
 
     fn gap(&mut self, out: &mut Vec<u8>, at: StreamPos, cause: &dyn Display) {
         self.note(out, at, &format_args!("gap: {cause}"));
-        self.here = Here::default();
+        self.state.here = Here::default();
     }
 }
 

@@ -1,7 +1,10 @@
 //! What was decoded from a part of a capture.
 
-use crate::report::{Collect, ROOM};
+use crate::report::Collect;
 use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos};
+
+/// Bytes that a part may use before it is passed on: as text, it may use ten times as many.
+const ROOM: usize = 1 << 17;
 
 /// Everything that was decoded, in order, independent of the decoder.
 #[derive(Debug, Default)]
@@ -41,6 +44,26 @@ pub enum Item<'a> {
 }
 
 impl Part {
+    /// Removes everything from an item on, before which there are so many addresses, and returns it.
+    pub(crate) fn split_off(&mut self, items: usize, addresses: usize) -> Self {
+        let (all, most) = (self.records.len(), self.addresses.len());
+        Self {
+            addresses: self.addresses.split_off(addresses.min(most)),
+            records: self.records.split_off(items.min(all)),
+        }
+    }
+
+    /// Number of items.
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Drops everything from an item on, before which there are so many addresses.
+    pub(crate) fn truncate(&mut self, items: usize, addresses: usize) {
+        self.records.truncate(items);
+        self.addresses.truncate(addresses);
+    }
+
     /// Everything in order.
     pub fn iter(&self) -> impl Iterator<Item = (StreamPos, Item<'_>)> {
         let mut rest = self.addresses.as_slice();

@@ -2,6 +2,7 @@
 
 use crate::hex::digits;
 use crate::report::{Collect, ROOM, Report};
+use crate::spare::Spare;
 use hartrace_decoder::{Path, Run, Sink, StreamPos};
 use std::io::{self, Write};
 
@@ -9,19 +10,25 @@ use std::io::{self, Write};
 const LINE: usize = 17;
 
 /// The report: addresses of one source, since a line cannot name its source.
-#[derive(Copy, Clone, Debug, Default)]
-pub struct Pcs;
+#[derive(Clone, Debug, Default)]
+pub struct Pcs {
+    spare: Spare<PcsText>,
+}
 
 impl Report for Pcs {
     type Part = PcsText;
     const ONE_SOURCE: bool = true;
 
     fn maker(&self) -> Box<dyn Fn() -> PcsText + Send + Sync> {
-        Box::new(PcsText::default)
+        let spare = self.spare.clone();
+        Box::new(move || spare.take())
     }
 
-    fn join(&mut self, _: Option<u16>, part: PcsText, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(&part.text)
+    fn join(&mut self, _: Option<u16>, mut part: PcsText, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&part.text)?;
+        part.text.clear();
+        self.spare.give(part);
+        Ok(())
     }
 }
 

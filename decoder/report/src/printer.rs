@@ -4,7 +4,7 @@ use crate::gaps::{Gaps, Missing};
 use crate::noted::Noted;
 use crate::report::Report;
 use hartrace_decoder::Sink as _;
-use hartrace_decoder::stream::{Decode, StreamError};
+use hartrace_decoder::stream::{Decode, Decoded, Prepare, StreamError};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use thiserror::Error;
@@ -86,7 +86,17 @@ impl<R: Report, W: Write> Printer<R, W> {
         let strict = self.gaps.is_strict();
         let make = self.report.maker();
         let part = |_| Noted::new(make(), strict);
-        let outcome = decode.run(capture, part, |decoded| self.join(decoded.sinks));
+        let preparer = self.report.preparer();
+        let preparer = || -> Box<Prepare<'_, Noted<R::Part>>> {
+            let mut prepare = preparer.as_ref().map(|preparer| preparer());
+            Box::new(move |before, source, noted| {
+                if let Some(prepare) = &mut prepare {
+                    prepare(before, source, &mut noted.sink);
+                }
+            })
+        };
+        let join = |decoded: Decoded<_>| self.join(decoded.sinks);
+        let outcome = decode.run_prepared(capture, part, &preparer, join);
         let finished = self.finish().map_err(|error| StreamError::Join(error.into()));
         self.gaps.end(match outcome {
             Ok(()) => ControlFlow::Continue(()),
@@ -144,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_second_source_is_refused() {
-        let mut printer = Printer::new(Pcs, Vec::new(), Gaps::new("t", |_| {}));
+        let mut printer = Printer::new(Pcs::default(), Vec::new(), Gaps::new("t", |_| {}));
         printer.join(vec![(Some(7), part(0x10))]).unwrap();
         // Nothing of this source was decoded.
         printer.join(vec![(Some(3), Noted::default()), (Some(7), part(0x14))]).unwrap();
@@ -155,7 +165,8 @@ mod tests {
 
     #[test]
     fn a_strict_report_ends_with_the_first_gap() {
-        let mut printer = Printer::new(Pcs, Vec::new(), Gaps::new("t", |_| {}).strict(true));
+        let mut printer =
+            Printer::new(Pcs::default(), Vec::new(), Gaps::new("t", |_| {}).strict(true));
         let mut noted = Noted::new(PcsText::default(), true);
         retire(&mut noted, 0x10);
         noted.event(AT, Event::Gap(Fault::NoCode(0x14)));

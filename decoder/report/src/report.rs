@@ -1,6 +1,7 @@
 //! The interface of reports.
 
 use crate::follow::Decoder;
+use hartrace_decoder::stream::Preparer;
 use hartrace_decoder::{Event, Sink, StreamPos};
 use std::io::{self, Write};
 
@@ -21,6 +22,15 @@ pub trait Report {
 
     /// Returns a function that makes an empty part.
     fn maker(&self) -> Box<dyn Fn() -> Self::Part + Send + Sync>;
+
+    /// Returns what prepares parts on the threads that decode them, if anything can be done there. [`Report::join`] takes
+    /// parts that were not prepared, too.
+    fn preparer<'p>(&self) -> Option<Box<Preparer<'p, Self::Part>>>
+    where
+        Self: 'p,
+    {
+        None
+    }
 
     /// Takes the next part of a source. Parts come in the order of the capture.
     fn join(
@@ -46,6 +56,13 @@ impl<R: Report> Report for &mut R {
 
     fn maker(&self) -> Box<dyn Fn() -> Self::Part + Send + Sync> {
         (**self).maker()
+    }
+
+    fn preparer<'p>(&self) -> Option<Box<Preparer<'p, Self::Part>>>
+    where
+        Self: 'p,
+    {
+        (**self).preparer()
     }
 
     fn join(

@@ -7,7 +7,7 @@ pub(super) struct SourceSinks<'f, S> {
     pub(super) made: Vec<(Option<u16>, S)>,
     make: &'f dyn Fn(Option<u16>) -> S,
     /// Passes on the sinks before the part is complete. Returns whether to continue.
-    flush: &'f dyn Fn(Vec<(Option<u16>, S)>) -> bool,
+    flush: &'f mut dyn FnMut(Vec<(Option<u16>, S)>) -> bool,
     /// The receiver does not want more.
     pub(super) stopped: bool,
 }
@@ -15,7 +15,7 @@ pub(super) struct SourceSinks<'f, S> {
 impl<'f, S: Sink> SourceSinks<'f, S> {
     pub(super) fn new(
         make: &'f dyn Fn(Option<u16>) -> S,
-        flush: &'f dyn Fn(Vec<(Option<u16>, S)>) -> bool,
+        flush: &'f mut dyn FnMut(Vec<(Option<u16>, S)>) -> bool,
     ) -> Self {
         Self { made: Vec::new(), make, flush, stopped: false }
     }

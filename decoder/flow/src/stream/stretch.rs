@@ -89,13 +89,13 @@ impl Decode<'_> {
         let mut demux = Demux::new(self)?;
         demux.restart(&Place { byte, packet: 0, options, source: resumes.then_some(source) });
         let (join, failed) = (RefCell::new(join), RefCell::new(None));
-        let pass = |sinks: Vec<(Option<u16>, S)>| {
+        let mut pass = |sinks: Vec<(Option<u16>, S)>| {
             let outcome = sinks.into_iter().try_for_each(|(_, sink)| (*join.borrow_mut())(sink));
             *failed.borrow_mut() = outcome.err();
             failed.borrow().is_none()
         };
         let make = |_| sink();
-        let mut sinks = SourceSinks::new(&make, &pass);
+        let mut sinks = SourceSinks::new(&make, &mut pass);
         let mut ends = Ends::default();
         let mut left = end.map_or(u64::MAX, |end| end.saturating_sub(byte));
         let mut chunk = vec![0; CHUNK];

@@ -6,9 +6,10 @@ use hartrace_capture::follow::Follow;
 use hartrace_capture::params::Given;
 use hartrace_capture::programs::Programs;
 use hartrace_encap::{EncapParams, FrameHeader, Framing, Item, MAX_FRAME};
+use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_sources::executed::bundled::PROGRAMS;
 use hartrace_sources::executed::round::{Output, RoundError, Trial};
-use hartrace_sources::executed::{Program, modes};
+use hartrace_sources::executed::{Program, ProgramError, modes};
 use hartrace_tests::case::Dice;
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -52,6 +53,36 @@ pub(crate) fn trace(folder: &Folder, name: &str, mode: &str, limit: u64) -> Path
     let traced = [Traced::new(&file, program.elf())];
     let description: Description = lines[0].description(&program);
     description.write(&capture, ["test".into()], &traced).expect("there is room");
+    capture
+}
+
+/// The same with a synchronisation after every so many packets.
+pub(crate) fn trace_synchronised(
+    folder: &Folder,
+    name: &str,
+    mode: &str,
+    limit: u64,
+    packets: u64,
+) -> PathBuf {
+    let capture = trace(folder, name, mode, limit);
+    let config = follow(&capture).setup.encoder();
+    let config = EncoderConfig { resync: Resync::Packets(packets), ..config };
+    let (_, elf) = PROGRAMS.iter().find(|(other, _)| *other == name).expect("it is bundled");
+    let program = Program::new(name, elf.to_vec()).expect("it can be executed");
+    let (mut encoder, mut bytes) = (Encoder::new(config).expect("legal"), Vec::new());
+    let mut out = |payload: Encoded<'_>| {
+        let mut frame = [0; MAX_FRAME];
+        let header = FrameHeader::default();
+        let len = Framing::Reference.emit(&header, payload.bytes, &mut frame).expect("it fits");
+        bytes.extend_from_slice(&frame[..len]);
+    };
+    let ending = program.execute(limit, |rows| {
+        encoder.retire_all(rows, &mut out);
+        Ok::<(), ProgramError>(())
+    });
+    ending.expect("it runs");
+    encoder.finish(&mut out);
+    fs::write(&capture, bytes).expect("there is room");
     capture
 }
 

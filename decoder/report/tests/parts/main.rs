@@ -1,6 +1,7 @@
 //! Captures that are decoded in parts give the tables of one process, however they are cut, merged and damaged.
 
 mod captures;
+mod threads;
 mod whole;
 
 use captures::{Folder, damaged, several_sources, trace};

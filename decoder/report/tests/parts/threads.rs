@@ -1,0 +1,142 @@
+//! Reports are the same on any number of threads, byte for byte.
+
+use crate::captures::{Folder, damaged, follow, several_sources, trace_synchronised};
+use hartrace_capture::follow::Follow;
+use hartrace_decoder::Count;
+use hartrace_decoder::stream::Decoded;
+use hartrace_report::{
+    Form, Gaps, Look, Naming, Noted, Origin, Printer, Report, Timing, With, decode,
+};
+use hartrace_tests::case::Dice;
+use std::convert::Infallible;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// What is written, what is said of gaps, and how it ends.
+type Written = (Vec<u8>, Vec<String>, String);
+
+/// Decodes a capture in parts of so many bytes.
+#[derive(Copy, Clone)]
+struct Job<'j> {
+    follow: &'j Follow,
+    bytes: &'j [u8],
+    size: usize,
+    /// Everything is done by the thread that joins.
+    plain: bool,
+}
+
+impl With for Job<'_> {
+    type Output = Written;
+
+    fn with<R: Report + Send>(self, report: R) -> Written {
+        let Job { follow, bytes, size, plain } = self;
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let say = Arc::clone(&said);
+        let gaps = Gaps::new("t", move |line| say.lock().unwrap().push(line.to_string()));
+        let mut printer = Printer::new(report, Vec::new(), gaps);
+        let end = if plain {
+            let make = printer.report.maker();
+            let make = || Noted::new(make(), false);
+            let join = |decoded: Decoded<_>| {
+                printer.join(decoded.sinks).map(|()| ControlFlow::Continue(()))
+            };
+            let origin = Origin::Capture(bytes);
+            let end = decode(follow, origin, size, None, &make, join);
+            printer.finish().expect("memory");
+            printer.gaps.end(match &end {
+                Ok(flow) => *flow,
+                Err(_) => ControlFlow::Break(()),
+            });
+            format!("{:?}", end.map(|_| ()))
+        } else {
+            format!("{:?}", printer.follow(follow, Origin::Capture(bytes), size, None, |_| ()))
+        };
+        let said = said.lock().unwrap().clone();
+        (printer.out, said, end)
+    }
+}
+
+/// Compares reports of a capture. Returns the number of bytes that were written, and of lines about gaps.
+fn check(capture: &Path) -> (usize, usize) {
+    let (mut follow, bytes) = (follow(capture), fs::read(capture).expect("it was written"));
+    let (mut written, mut gaps) = (0, 0);
+    for (form, json) in Form::ALL.into_iter().flat_map(|form| [(form, false), (form, true)]) {
+        if json && !form.has_json() {
+            continue;
+        }
+        let run = |follow: &Follow, size, plain| {
+            let look = Look {
+                programs: &follow.programs,
+                xlen: follow.setup.xlen,
+                name: "t",
+                json,
+                headings: true,
+                naming: Naming::Several,
+                timing: Timing::default(),
+            };
+            form.report(&look, Job { follow, bytes: &bytes, size, plain })
+        };
+        follow.threads = NonZeroUsize::MIN;
+        // Not every program has debug information.
+        let Ok((text, said, end)) = run(&follow, 1 << 14, true) else { continue };
+        for (threads, size) in [(1, 1 << 14), (2, 1), (2, 1 << 11), (3, 200), (8, 1 << 14)] {
+            follow.threads = NonZeroUsize::new(threads).expect("not zero");
+            let found = run(&follow, size, false).expect("it has debug information");
+            let what = format!("{}: {form}, {threads} threads, {size} bytes", capture.display());
+            if end.starts_with("Ok") {
+                let differs = found.0.iter().zip(&text).position(|(a, b)| a != b);
+                assert!(found.0 == text, "{what}: {differs:?} of {}", text.len());
+            }
+            assert_eq!(found.2, end, "{what}");
+            assert_eq!(found.1, said, "{what}");
+        }
+        written += text.len();
+        gaps += said.len();
+    }
+    (written, gaps)
+}
+
+/// The largest number of parts that a capture can be cut into.
+fn parts(capture: &Path) -> usize {
+    let (mut follow, bytes) = (follow(capture), fs::read(capture).expect("it was written"));
+    follow.threads = NonZeroUsize::new(2).expect("not zero");
+    let mut parts = 0;
+    let flow = follow.run(&bytes[..], 1, Count::default, |_| {
+        parts += 1;
+        Ok::<_, Infallible>(ControlFlow::Continue(()))
+    });
+    assert_eq!(flow.expect("nothing fails"), ControlFlow::Continue(()));
+    parts
+}
+
+#[test]
+fn reports_are_the_same_on_any_number_of_threads() {
+    let (folder, mut dice) = (Folder::new("threads"), Dice::new(4));
+    let (mut written, mut gaps) = (0, 0);
+    let mut add = |capture: &Path| {
+        let (bytes, lines) = check(capture);
+        (written, gaps) = (written + bytes, gaps + lines);
+    };
+    for (name, mode) in [("interrupts", "ir+bp"), ("user", "delta")] {
+        let capture = trace_synchronised(&folder, name, mode, 30_000, 5);
+        let parts = parts(&capture);
+        assert!(parts > 50, "{name}: {parts} parts");
+        add(&capture);
+        add(&damaged(&capture, 0, &mut dice));
+    }
+    let trace = |mode| trace_synchronised(&folder, "calls", mode, 8_000, 5);
+    let traces = ["delta", "ir", "full+bp"].map(trace);
+    let capture = several_sources(&folder, &traces, &mut dice);
+    add(&capture);
+    // The first source alone, until the others come.
+    let alone = several_sources(&folder, &traces[..1], &mut dice);
+    add(&alone);
+    let bytes = fs::read(&alone).expect("it was written");
+    fs::write(&alone, &bytes[..bytes.len() * 2 / 3]).expect("there is room");
+    add(&alone);
+    add(&damaged(&alone, 1, &mut dice));
+    assert!(written > 20_000_000 && gaps > 20, "{written} bytes, {gaps} lines about gaps");
+}
