@@ -72,6 +72,8 @@ pub enum Overflow {
     Stall,
     /// It is dropped, and the trace reports the loss.
     Drop,
+    /// Software chooses one of both: `trTeInstStallEna`.
+    Either,
 }
 
 /// How payloads are compressed.
@@ -210,6 +212,18 @@ impl Config {
             Compression::Bits => Unit::Hartrace,
             Compression::Bytes => Unit::RvTracer,
         }
+    }
+
+    /// Whether the hart may have to wait.
+    #[must_use]
+    pub fn may_stall(&self) -> bool {
+        self.overflow != Overflow::Drop
+    }
+
+    /// Whether input may be dropped.
+    #[must_use]
+    pub fn may_drop(&self) -> bool {
+        self.overflow != Overflow::Stall
     }
 
     /// Number of lanes.

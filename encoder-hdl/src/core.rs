@@ -14,6 +14,9 @@ pub(crate) fn control_wires(config: &Config) -> Vec<Wire> {
         Wire::new("resync_mode", 2, "resynchronise: 0 never, 1 packets, 2 cycles, 3 half-words"),
         Wire::new("resync_max", 4, "after 2^(max + 4) of them"),
     ];
+    if config.overflow == Overflow::Either {
+        wires.push(Wire::new("stall", 1, "hold what retires rather than lose it"));
+    }
     wires.extend(emitter::modes(config));
     wires.extend(filter::wires(config));
     wires
@@ -46,11 +49,8 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     .clocked();
     let hart = Bundle::inputs(&m, &hart_wires(config));
     let control = Bundle::inputs(&m, &control_wires(config));
-    let stalls = config.overflow == Overflow::Stall;
-    let (stall_o, lost_o) = match stalls {
-        true => (Some(m.output("stall_o", 1, "what retires has to be held")), None),
-        false => (None, Some(m.output("lost_o", 1, "what retires is lost"))),
-    };
+    let stall_o = config.may_stall().then(|| m.output("stall_o", 1, "what retires has to be held"));
+    let lost_o = config.may_drop().then(|| m.output("lost_o", 1, "what retires is lost"));
     let active_o = m.output("active_o", 1, "tracing; configuration must not change");
     let empty_o = m.output("empty_o", 1, "nothing is on its way");
     let valid_o = m.output("valid_o", 1, "");
@@ -74,7 +74,8 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
         Some(plenty) => front.loses.mux(plenty, &room.is),
         None => room.is.clone(),
     };
-    let enters = front.drive(&m, &accepts, lost_o.as_ref(), stall_o.as_ref());
+    let refuses = Refuses { stall_o, lost_o, stall: control.get("stall").cloned() };
+    let enters = front.drive(&m, &accepts, &refuses);
     m.assign(&active_o, &front.active.q);
 
     let mut ports: Vec<(String, Expr)> = vec![("valid_i".into(), enters.clone())];
@@ -234,7 +235,7 @@ impl Room {
         let changes = m.wire("room_changes", 1);
         let taken = m.reg_en("room_taken", zero(index_width(depth + 1)), &changes);
         let is = m.let_("room", taken.q.ne(lit(taken.q.width(), depth.into())));
-        let plenty = (config.overflow == Overflow::Drop).then(|| m.let_("plenty", !taken.q.any()));
+        let plenty = config.may_drop().then(|| m.let_("plenty", !taken.q.any()));
         Self { is, plenty, taken, changes }
     }
 
@@ -253,6 +254,14 @@ impl Room {
         let more = enters.mux(both.mux(taken - by(1), taken + by(1)), taken - by(1));
         m.assign(&self.taken.d, (!enters & both).mux(taken - by(2), more));
     }
+}
+
+/// How input is refused that does not fit.
+struct Refuses {
+    stall_o: Option<Expr>,
+    lost_o: Option<Expr>,
+    /// Which of both, if there are both.
+    stall: Option<Expr>,
 }
 
 /// Decides what enters: retired blocks, or a mark.
@@ -280,7 +289,7 @@ impl Front {
     fn new(m: &Module, config: &Config, hart: &Bundle, control: &Bundle) -> Self {
         let active = m.reg("active", false);
         let stopping = m.reg("stopping", false);
-        let dropping = (config.overflow == Overflow::Drop).then(|| m.reg("dropping", false));
+        let dropping = config.may_drop().then(|| m.reg("dropping", false));
         let halted = m.reg("halt_seen", false);
         let empty = m.wire("nothing_inside", 1);
         let (tw, rw) = (u32::from(config.itype_width_p), u32::from(config.iretire_width_p));
@@ -343,13 +352,7 @@ impl Front {
     }
 
     /// Drives what enters now.
-    fn drive(
-        &self,
-        m: &Module,
-        accepts: &Expr,
-        lost_o: Option<&Expr>,
-        stall_o: Option<&Expr>,
-    ) -> Expr {
+    fn drive(&self, m: &Module, accepts: &Expr, refuses: &Refuses) -> Expr {
         let enters = m.let_("enters", &self.offers & accepts);
         m.comb(|b| {
             b.when(&enters & &self.starts, |b| b.set(&self.active.d, true));
@@ -360,11 +363,13 @@ impl Front {
         // A break alone is offered until it is accepted, and then not again.
         let seen = &self.halted.q | (&self.breaks & &enters);
         m.assign(&self.halted.d, seen & &self.halts);
-        if let Some(stall) = stall_o {
-            m.assign(stall, &self.rows & !accepts);
+        let refused = &self.rows & !accepts;
+        if let Some(stall) = &refuses.stall_o {
+            m.assign(stall, refuses.stall.as_ref().map_or(refused.clone(), |on| &refused & on));
         }
-        if let (Some(dropping), Some(lost)) = (&self.dropping, lost_o) {
-            let drops = m.let_("drops", &self.rows & !accepts);
+        if let (Some(dropping), Some(lost)) = (&self.dropping, &refuses.lost_o) {
+            let dropped = refuses.stall.as_ref().map_or(refused.clone(), |on| &refused & !on);
+            let drops = m.let_("drops", dropped);
             m.assign(lost, &drops | (&self.loses & &self.works));
             m.assign(&dropping.d, &drops | (&self.loses & !&enters));
         }

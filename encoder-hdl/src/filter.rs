@@ -70,8 +70,9 @@ impl Filters<'_> {
         if filters == 1 {
             let asked = self.cycle(0);
             let on = on.map_or_else(|| m.let_("on", &asked), |on| on & &asked);
-            let handler = self.handler(0, lanes, (load, works));
-            let lane = |(i, lane): (usize, &Lane)| match self.lane(0, lane, handler.get(i)) {
+            let handlers = self.handlers(lanes, (load, works));
+            let handler = |i: usize| handlers.first()?.get(i);
+            let lane = |(i, lane): (usize, &Lane)| match self.lane(0, lane, handler(i)) {
                 Some(asked) => m.shared(&format!("matches_{i}"), &on & asked),
                 None => on.clone(),
             };
@@ -79,13 +80,14 @@ impl Filters<'_> {
         }
         m.section("Filters: what one of them asks for is traced, or everything if none is in use.");
         let open = m.let_("unfiltered", !self.settings["filters"].any());
+        let handlers = self.handlers(lanes, (load, works));
         let mut matches = vec![open; lanes.len()];
         for f in 0..filters {
             let asked = self.settings["filters"].bit(f) & self.cycle(f);
             let asked = m.let_(&format!("asked_{f}"), asked);
-            let handler = self.handler(f, lanes, (load, works));
             for (i, lane) in lanes.iter().enumerate() {
-                let here = self.lane(f, lane, handler.get(i)).map_or(asked.clone(), |l| &asked & l);
+                let handler = handlers.get(f as usize).and_then(|lanes| lanes.get(i));
+                let here = self.lane(f, lane, handler).map_or(asked.clone(), |l| &asked & l);
                 matches[i] = &matches[i] | here;
             }
         }
@@ -136,19 +138,33 @@ impl Filters<'_> {
         }
     }
 
-    /// Whether each lane is between a trap that filter `f` asks for and the return from it; empty if it cannot ask.
-    fn handler(&self, f: u32, lanes: &[Lane], (load, works): (&Expr, &Expr)) -> Vec<Expr> {
-        let (m, raw, settings) = (self.m, self.raw, self.settings);
-        let Some(asks) = settings.get("handlers").map(|asks| asks.bit(f)) else {
-            return Vec::new();
-        };
+    /// Whether each lane is between a trap that a filter asks for and the return from it, for each filter; empty if filters
+    /// cannot ask for traps.
+    fn handlers(&self, lanes: &[Lane], (load, works): (&Expr, &Expr)) -> Vec<Vec<Expr>> {
+        let (m, raw) = (self.m, self.raw);
+        let Some(asks) = self.settings.get("handlers") else { return Vec::new() };
         m.section(
-            "Traps since the first that is asked for, as far as they have not been returned from.",
+            "Handlers: from a trap that a filter asks for to the return from it. Traps are counted that have\n\
+             not been returned from.",
         );
         // What was lost may contain the return, and after a reset there is none.
         let ends = load & (raw["mark"].is(mark::START) | &raw["lost"] | &raw["resets"]);
-        let ends = m.let_(&format!("handler_ends_{f}"), ends);
-        let traps = m.reg_en(&format!("traps_{f}"), zero(TRAPS), (load & works) | &ends);
+        let ends = m.let_("handlers_end", ends);
+        let counts = m.let_("traps_change", (load & works) | &ends);
+        let filters = 0..self.config.filters();
+        filters.map(|f| self.handler(f, &asks.bit(f), lanes, (&ends, &counts))).collect()
+    }
+
+    /// The same for filter `f`, if `asks`.
+    fn handler(
+        &self,
+        f: u32,
+        asks: &Expr,
+        lanes: &[Lane],
+        (ends, counts): (&Expr, &Expr),
+    ) -> Vec<Expr> {
+        let m = self.m;
+        let traps = m.reg_en(&format!("traps_{f}"), zero(TRAPS), counts);
         let asked = m.shared(&format!("trap_asked_{f}"), self.trap(f));
         let mut count = traps.q.clone();
         let mut inside = Vec::new();
@@ -161,7 +177,7 @@ impl Filters<'_> {
             let fewer = returns.mux(&count - lit(TRAPS, 1), &count);
             let next = here.gate(lane.trap.mux(more, fewer));
             count = m.let_(&format!("traps_{f}_after_{i}"), next);
-            inside.push(!&asks | here);
+            inside.push(!asks | here);
         }
         m.assign(&traps.d, (!ends).gate(count));
         inside

@@ -121,6 +121,12 @@ pub mod te {
             get(self.0, 13, 1) == 1
         }
 
+        /// With another `trTeInstStallEna`.
+        #[must_use]
+        pub const fn with_inst_stall_ena(self, value: bool) -> Self {
+            Self(set(self.0, 13, 1, value as u32))
+        }
+
         /// `trTeInhibitSrc`: The source is left out of packets.
         #[must_use]
         pub const fn inhibit_src(self) -> bool {

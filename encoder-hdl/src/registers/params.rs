@@ -1,5 +1,6 @@
 //! Parameters of the tables.
 
+use crate::Overflow;
 use hartrace_etrace::Mode;
 use thiserror::Error;
 
@@ -40,8 +41,8 @@ pub struct EncoderParams {
     pub context_width: u32,
     /// Number of causes of traps that filters can ask for, up to 64; 0 if they cannot ask for traps of a kind.
     pub causes: u32,
-    /// Whether the hart waits when there is no room for its trace; otherwise trace is lost.
-    pub stalls: bool,
+    /// What happens when there is no room for trace.
+    pub overflow: Overflow,
     /// Width of the source in packets in bits, up to 12; 0 if they have none.
     pub source_bits: u32,
     /// Width of the time in bits, up to 64; 0 if there is none.
@@ -193,7 +194,7 @@ impl EncoderParams {
             context_comparators: 3,
             context_width: 64,
             causes: 64,
-            stalls: true,
+            overflow: Overflow::Either,
             source_bits: 12,
             time_width: 64,
             internal_time: true,
@@ -222,7 +223,7 @@ impl EncoderParams {
             context_comparators: 0,
             context_width: 0,
             causes: 0,
-            stalls: false,
+            overflow: Overflow::Drop,
             source_bits: 0,
             time_width: 0,
             internal_time: false,

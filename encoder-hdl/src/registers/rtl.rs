@@ -27,6 +27,7 @@ use hartrace_rtl::{Component, Expr, Module, concat, zero};
 /// |---|---|
 /// | `enable_o` | trace |
 /// | `resync_mode_o`, `resync_max_o` | `trTeInstSyncMode`, `trTeInstSyncMax` |
+/// | `stall_o` | `trTeInstStallEna`, if it can be chosen |
 /// | `full_address_o`, `implicit_exception_o`, `sequential_jump_o`, `implicit_return_o`, `branch_prediction_o`, `jump_target_cache_o` | the modes that it has |
 /// | `privileges_o` | levels that are traced, one bit each |
 /// | `time_count_o`, `time_reset_o`, `time_prescale_o` | with internal time: `trTsCount`, `trTsReset`, `trTsPrescale` |
@@ -73,6 +74,9 @@ pub fn encoder_registers(params: &EncoderParams) -> Result<Component, ParamsErro
         "resynchronise: 0 never, 1 packets, 2 cycles, 3 half-words",
     );
     output("resync_max", or_zero(control("trTeInstSyncMax"), 4), "after 2^(max + 4) of them");
+    if let Some(stall) = control("trTeInstStallEna") {
+        output("stall", stall, "hold what retires rather than lose it");
+    }
     let modes = [
         ("full_address", "trTeInstNoAddrDiff"),
         ("implicit_exception", "trTeInstNoTrapAddr"),

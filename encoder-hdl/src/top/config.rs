@@ -2,7 +2,7 @@
 
 use crate::registers::{EncoderParams, ImplicitReturn, ParamsError, RamSinkParams, Resync};
 use crate::transport::{FRAME_WORD_BYTES, Frame};
-use crate::{Config, ConfigError, Overflow, ReadError, ResyncUnit, named};
+use crate::{Config, ConfigError, ReadError, ResyncUnit, named};
 use hartrace_encap::{EncapParams, Framing};
 use hartrace_etrace::Unit;
 use serde::{Deserialize, Serialize};
@@ -237,7 +237,7 @@ impl TopConfig {
     /// Returns a named configuration, or that of a file, with `lanes` if given.
     pub fn find(name: &str, lanes: Option<u8>) -> Result<Self, FindError> {
         let mut config = match Config::named(name) {
-            Some(encoder) => Self { encoder, ..Self::default() },
+            Some(encoder) => Self::of(encoder),
             None if Path::new(name).exists() => {
                 let bytes = fs::read(name).map_err(FindError::Unreadable)?;
                 Self::from_toml(&String::from_utf8_lossy(&bytes))?
@@ -246,6 +246,16 @@ impl TopConfig {
         };
         config.encoder.lanes = lanes.unwrap_or(config.encoder.lanes);
         Ok(config)
+    }
+
+    /// One hart with this encoder into memory. If its packets have a time, it counts it itself.
+    #[must_use]
+    pub fn of(encoder: Config) -> Self {
+        let time = match encoder.etrace.time_bits() {
+            0 => TimeSource::External,
+            _ => TimeSource::Internal,
+        };
+        Self { encoder, time, ..Self::default() }
     }
 
     /// Reads a configuration; parameters that are not given have their defaults.
@@ -445,7 +455,7 @@ impl TopConfig {
             context_comparators: config.context_comparators.into(),
             context_width: params.context_bits(),
             causes: config.causes(),
-            stalls: config.overflow == Overflow::Stall,
+            overflow: config.overflow,
             source_bits: self.standard().src_id_bits.into(),
             time_width: self.time_width(),
             internal_time: self.time == TimeSource::Internal,

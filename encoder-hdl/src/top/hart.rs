@@ -83,8 +83,9 @@ pub(crate) fn hart(config: &TopConfig) -> Result<Component, TopError> {
         .told_by(&registers, &told)
         .ports("", |port| of_hart(&port.name))
         .inst("i_core");
-    let port = if has(&core, "stall_o") { "stall_o" } else { "lost_o" };
-    m.assign(&refused, &payloads[port]);
+    let ports = ["stall_o", "lost_o"].into_iter().filter(|port| has(&core, port));
+    let any = ports.map(|port| payloads[port].clone()).reduce(|a, b| a | b);
+    m.assign(&refused, any.unwrap_or_else(|| zero(1)));
     if let Some(on) = &on {
         m.assign(on, &payloads["on_o"]);
     }

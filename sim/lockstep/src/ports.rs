@@ -6,7 +6,8 @@ use hartrace_etrace::ingress::Retired;
 use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
 
 /// Inputs that change only while nothing is traced, besides those of filters.
-const CONTROLS: [&str; 9] = [
+const CONTROLS: [&str; 10] = [
+    "stall_i",
     "implicit_return_i",
     "implicit_exception_i",
     "full_address_i",
@@ -50,6 +51,7 @@ pub(crate) struct Ports {
     pub(crate) resync_mode: Input,
     pub(crate) resync_max: Input,
     pub(crate) modes: Vec<(hartrace_etrace::Mode, Option<Input>)>,
+    pub(crate) stalls: Option<Input>,
     pub(crate) initially_on: Option<Input>,
     pub(crate) filters: Vec<(&'static str, Input)>,
     pub(crate) ready: Input,
@@ -83,6 +85,7 @@ impl Ports {
             resync_mode: sim.input("resync_mode_i")?,
             resync_max: sim.input("resync_max_i")?,
             modes: modes.map(|(mode, name)| (mode, maybe(name))).into(),
+            stalls: maybe("stall_i"),
             initially_on: maybe("initially_on_i"),
             filters,
             ready: sim.input("ready_i")?,

@@ -66,6 +66,7 @@ pub fn with_filters(rng: &mut fastrand::Rng, config: Config) -> Config {
         context_comparators,
         tval_comparators: if rng.bool() { rng.u8(1..=2) } else { 0 },
         filter_excint_p: context_comparators == 0 || rng.u8(..4) > 0,
+        overflow: if rng.bool() { Overflow::Either } else { config.overflow },
         etrace: Params { ecause_width_p, iaddress_width_p, nocontext_p, ..config.etrace },
         ..config
     }
@@ -113,7 +114,8 @@ pub fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
         false => vec![Asked { privileges, ..Asked::default() }],
     };
     let initially_off = config.triggers && rng.u8(..3) == 0;
-    Setting { options, resync, filters, initially_off }
+    let stall = config.overflow == Overflow::Either && rng.bool();
+    Setting { options, resync, filters, stall, initially_off }
 }
 
 fn level(rng: &mut fastrand::Rng) -> Vec<u8> {

@@ -4,7 +4,6 @@ use crate::bench::Bench;
 use crate::{Point, Setting, Summary};
 use fastrand::Rng;
 use hartrace_bits::mask;
-use hartrace_encoder_hdl::Overflow;
 use hartrace_etrace::ingress::Retired;
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::Encoded;
@@ -370,19 +369,17 @@ impl Session<'_> {
     /// Handles the group in this cycle. Returns whether it is complete.
     fn retire(&mut self) -> bool {
         let Bench { sim, ports, config, .. } = &*self.bench;
-        let port = match config.overflow {
-            Overflow::Stall => ports.stall,
-            Overflow::Drop => ports.lost,
-        };
+        let stalls = self.setting.stalls(config);
+        let port = if stalls { ports.stall } else { ports.lost };
         let refused = port.is_some_and(|port| sim.get(port) == 1);
         let rows = self.group.len() as u64;
-        match (config.overflow, refused) {
-            (Overflow::Stall, true) => {
+        match (stalls, refused) {
+            (true, true) => {
                 self.summary.stalled += 1;
                 self.summary.coverage.hit(Point::Stalled);
                 return false;
             }
-            (Overflow::Drop, true) => {
+            (false, true) => {
                 self.summary.lost += 1;
                 self.summary.lost_rows += rows;
                 self.summary.losses += u64::from(!self.losing);

@@ -7,7 +7,7 @@ use crate::trial::xlen;
 use hartrace_capture::description::Description;
 use hartrace_capture::framing::Kind;
 use hartrace_capture::params::Draft;
-use hartrace_encoder_hdl::{Config, ResyncUnit};
+use hartrace_encoder_hdl::{Config, Overflow, ResyncUnit};
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_golden::Encoder;
@@ -22,6 +22,8 @@ pub struct Setting {
     pub resync: (u8, u8),
     /// The filters. What one of them asks for is traced; everything, if there are none.
     pub filters: Vec<Asked>,
+    /// Whether the hart waits if there is no room, where that can be chosen; otherwise input is lost.
+    pub stall: bool,
     /// Whether nothing is traced before the first trigger.
     pub initially_off: bool,
 }
@@ -49,6 +51,16 @@ impl Setting {
             Some(ResyncUnit::HalfWords) => 3,
         };
         Self { options, resync: (unit, max), ..Self::default() }
+    }
+
+    /// Whether the hart waits if there is no room.
+    #[must_use]
+    pub fn stalls(&self, config: &Config) -> bool {
+        match config.overflow {
+            Overflow::Stall => true,
+            Overflow::Drop => false,
+            Overflow::Either => self.stall,
+        }
     }
 
     /// Returns the unit that is counted until a resynchronisation, if one is.
@@ -92,6 +104,9 @@ impl Bench {
         self.options(&setting.options)?;
         self.sim.set(self.ports.resync_mode, setting.resync.0.into());
         self.sim.set(self.ports.resync_max, setting.resync.1.into());
+        if let Some(port) = self.ports.stalls {
+            self.sim.set(port, setting.stall.into());
+        }
         if let Some(port) = self.ports.initially_on {
             self.sim.set(port, (!setting.initially_off).into());
         }

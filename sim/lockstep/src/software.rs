@@ -17,6 +17,7 @@ impl Setting {
             .with_active(true)
             .with_inst_sync_mode(self.resync.0.into())
             .with_inst_sync_max(self.resync.1.into())
+            .with_inst_stall_ena(self.stall)
             .with_inst_trig_enable(triggers)
     }
 

@@ -1,6 +1,6 @@
 //! The bus, and the choice of a register.
 
-use crate::registers::table::Table;
+use crate::registers::table::{Kind, Register, Table};
 use hartrace_rtl::{Expr, Module, zero};
 use std::collections::BTreeMap;
 
@@ -51,6 +51,8 @@ struct Line {
     meant: Expr,
     /// The registers there, by number in the table.
     words: [Option<usize>; 4],
+    /// What they read as, if that never changes.
+    constant: Option<[u32; 4]>,
 }
 
 impl Decoder {
@@ -62,14 +64,24 @@ impl Decoder {
         }
         let lines = lines.into_iter().map(|(at, words)| {
             let meant = apb.word.slice(2, 8).is(at.into());
-            Line { at, meant: m.let_(&format!("line_{:03x}", 16 * at), meant), words }
+            let constant =
+                words.map(|word| word.map_or(Some(0), |i| constant(&table.registers[i])));
+            let constant = constant.into_iter().collect::<Option<Vec<u32>>>();
+            let constant = constant.and_then(|words| words.try_into().ok());
+            Line { at, meant: m.let_(&format!("line_{:03x}", 16 * at), meant), words, constant }
         });
         Self { lines: lines.collect(), within: apb.word.trunc(2) }
     }
 
     /// The value of the register that is accessed, or zeros.
     pub(super) fn choose(&self, m: &Module, values: &[Expr]) -> Expr {
-        let lines = self.lines.iter().map(|line| {
+        // Lines that are always the same, as those of comparators are, are read once.
+        let same = |line: &&Line, other: &Line| {
+            line.constant.is_some() && line.constant == other.constant && line.at != other.at
+        };
+        let first =
+            |line: &&Line| !self.lines.iter().any(|other| other.at < line.at && same(line, other));
+        let lines = self.lines.iter().filter(first).map(|line| {
             let word = |i: usize| {
                 line.words[i].and_then(|i| values.get(i)).cloned().unwrap_or_else(|| zero(32))
             };
@@ -78,7 +90,9 @@ impl Decoder {
                 _ => self.within.bit(0).mux(word(i + 1), word(i)),
             };
             let name = format!("read_{:03x}", 16 * line.at);
-            line.meant.gate(m.let_(&name, self.within.bit(1).mux(pair(2), pair(0))))
+            let others = self.lines.iter().filter(|other| same(&line, other));
+            let meant = others.fold(line.meant.clone(), |all, other| all | &other.meant);
+            meant.gate(m.let_(&name, self.within.bit(1).mux(pair(2), pair(0))))
         });
         lines.reduce(|a, b| a | b).unwrap_or_else(|| zero(32))
     }
@@ -91,4 +105,12 @@ impl Decoder {
         });
         found.unwrap_or_else(|| zero(1))
     }
+}
+
+/// What a register reads as, if that never changes.
+fn constant(register: &Register) -> Option<u32> {
+    register.fields.iter().try_fold(0, |word, field| match field.kind {
+        Kind::Fixed(value) => Some(word | value << field.lsb),
+        _ => None,
+    })
 }

@@ -1,6 +1,7 @@
 //! Registers of a trace encoder.
 
 use super::{component, filters, versions};
+use crate::Overflow;
 use crate::registers::params::{EncoderParams, ImplicitReturn, ParamsError};
 use crate::registers::table::{Enable, Input, Kind, Register, Table};
 
@@ -87,6 +88,11 @@ fn control(params: &EncoderParams) -> Register {
         true => Kind::Triggered { input: "on", by: "trTeInstTrigEnable" },
         false => Kind::Switch,
     };
+    let stall = match params.overflow {
+        Overflow::Stall => Kind::Fixed(1),
+        Overflow::Drop => Kind::Fixed(0),
+        Overflow::Either => Kind::stored(1),
+    };
     Register::new("trTeControl", 0x000, "Switches the encoder on and off.")
         .field((0, 0), "trTeActive", Kind::Active, "Switches the encoder on. While this reads as 0, the encoder is in reset, and so are all its other registers: they cannot be written. A write that sets this sets nothing else.")
         .field((1, 1), "trTeEnable", Kind::Enable(Enable::Direct), "The encoder is in use. Clearing it ends the trace, all of which is sent.")
@@ -99,7 +105,7 @@ fn control(params: &EncoderParams) -> Register {
         .field((9, 9), "trTeContext", Kind::Fixed(1), "Packets carry the privilege level and, if the encoder has one, the context.")
         .field((11, 11), "trTeInstTrigEnable", Kind::bits_if(params.triggers, 1), "Triggers of the hart switch tracing on and off.")
         .field((12, 12), "trTeInstStallOrOverflow", Kind::Sticky { input: "event" }, "The hart was stalled or trace was lost, since this was cleared: by writing 1, or by setting `trTeEnable`.")
-        .field((13, 13), "trTeInstStallEna", Kind::Fixed(params.stalls.into()), "If there is no room for trace, the hart is stalled (1) or trace is lost (0).")
+        .field((13, 13), "trTeInstStallEna", stall, "If there is no room for trace, the hart is stalled (1) or trace is lost (0).")
         .field((15, 15), "trTeInhibitSrc", Kind::Fixed(0), "The source is left out of packets.")
         .choice((17, 16), "trTeInstSyncMode", mode, "What the time until the next synchronisation is counted in. A value that is not listed is not taken.", &legal)
         .field((23, 20), "trTeInstSyncMax", Kind::bits_if(counts, 4), "The next synchronisation comes after 2^(this + 4) of them.")

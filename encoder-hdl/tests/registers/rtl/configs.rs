@@ -1,6 +1,7 @@
 //! Parameters for the tests.
 
 use fastrand::Rng;
+use hartrace_encoder_hdl::Overflow;
 use hartrace_encoder_hdl::registers::{
     EncoderParams, ImplicitReturn, RamSinkParams, Resync, Table, atb_bridge, atb_bridge_registers,
     encoder, encoder_registers, ram_sink, ram_sink_registers,
@@ -59,7 +60,7 @@ pub(crate) fn random_encoder(rng: &mut Rng) -> EncoderParams {
         context_comparators,
         context_width: *rng.choice(&[1, 16, 32, 33, 64]).unwrap_or(&64),
         causes: *rng.choice(&[0, 2, 16, 32, 64]).unwrap_or(&0),
-        stalls: rng.bool(),
+        overflow: [Overflow::Stall, Overflow::Drop, Overflow::Either][rng.usize(0..3)],
         source_bits: *rng.choice(&[0, 1, 5, 12]).unwrap_or(&0),
         time_width: *rng.choice(&[0, 1, 31, 32, 33, 40, 63, 64]).unwrap_or(&0),
         internal_time: rng.bool(),

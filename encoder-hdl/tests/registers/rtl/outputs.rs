@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 pub(crate) type Outputs = BTreeMap<String, Bits>;
 
 /// Outputs that are fields, and which.
-const FIELDS: [(&str, &str, &str); 13] = [
+const FIELDS: [(&str, &str, &str); 14] = [
+    ("stall", "trTeControl", "trTeInstStallEna"),
     ("time_count", "trTsControl", "trTsCount"),
     ("time_prescale", "trTsControl", "trTsPrescale"),
     ("resync_max", "trTeControl", "trTeInstSyncMax"),

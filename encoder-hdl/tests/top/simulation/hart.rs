@@ -2,7 +2,7 @@
 //! traced.
 
 use fastrand::Rng;
-use hartrace_encoder_hdl::{Config, Overflow};
+use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::Retired;
 use hartrace_golden::Encoder;
 use hartrace_golden::walk::generate;
@@ -15,7 +15,10 @@ use std::collections::VecDeque;
 pub(crate) struct Hart {
     config: Config,
     ports: HartPorts,
-    refused: Output,
+    stall: Option<Output>,
+    loses: Option<Output>,
+    /// The hart waits if there is no room.
+    stalls: bool,
     groups: VecDeque<Vec<Retired>>,
     /// Cycles out of a thousand in which nothing retires.
     pub(crate) idle: u32,
@@ -39,14 +42,13 @@ pub(crate) struct Hart {
 
 impl Hart {
     pub(crate) fn new(sim: &Simulation, config: &Config, number: u32) -> Result<Self, Failed> {
-        let refused = match config.overflow {
-            Overflow::Stall => "stall",
-            Overflow::Drop => "lost",
-        };
+        let output = |name: &str| sim.output(&format!("hart{number}_{name}_o"));
         Ok(Self {
             config: config.clone(),
             ports: HartPorts::new(sim, &format!("hart{number}_"))?,
-            refused: sim.output(&format!("hart{number}_{refused}_o"))?,
+            stall: config.may_stall().then(|| output("stall")).transpose()?,
+            loses: config.may_drop().then(|| output("lost")).transpose()?,
+            stalls: false,
             groups: VecDeque::new(),
             idle: 0,
             offered: None,
@@ -83,6 +85,7 @@ impl Hart {
     /// inside.
     pub(crate) fn start(&mut self, setting: &Setting, triggers: bool) -> Result<(), Failed> {
         self.golden = Some(setting.golden(&self.config)?);
+        self.stalls = setting.stalls(&self.config);
         (self.enable, self.triggers, self.on) = (true, triggers, !setting.initially_off);
         Ok(())
     }
@@ -111,7 +114,8 @@ impl Hart {
     pub(crate) fn observe(&mut self, sim: &Simulation, time: u64) {
         let cycle = sim.cycle() + 1;
         let traced = self.active && self.enable;
-        let refused = sim.get(self.refused) == 1;
+        let refused = if self.stalls { self.stall } else { self.loses };
+        let refused = refused.is_some_and(|output| sim.get(output) == 1);
         // The core starts in the cycle after the write.
         self.active = self.enable;
         if !traced {
@@ -119,12 +123,12 @@ impl Hart {
             return;
         }
         let Some(mut group) = self.offered.take() else { return };
-        match (self.config.overflow, refused) {
-            (Overflow::Stall, true) => {
+        match (self.stalls, refused) {
+            (true, true) => {
                 self.stalled += 1;
                 self.offered = Some(group);
             }
-            (Overflow::Drop, true) => {
+            (false, true) => {
                 self.lost += 1;
                 self.losing = true;
             }

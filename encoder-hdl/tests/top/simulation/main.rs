@@ -247,9 +247,19 @@ fn refused(rig: &mut Rig) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Every mode, and a hart that waits, with time in packets, on an AXI4-Stream.
+/// Every mode, filters of every kind, and a hart that waits or not, as software says, with time in packets, on an
+/// AXI4-Stream.
 fn axi_stream() -> Result<(), Failed> {
-    let mut encoder = Config { overflow: Overflow::Stall, ..named("full") };
+    let mut encoder = Config {
+        overflow: Overflow::Either,
+        comparators: 2,
+        context_comparators: 2,
+        tval_comparators: 1,
+        filter_excint_p: true,
+        ..named("full")
+    };
+    encoder.etrace.nocontext_p = false;
+    encoder.etrace.context_width_p = 8;
     encoder.etrace.notime_p = false;
     encoder.etrace.time_width_p = 20;
     let standard = Standard { src_id_bits: 8, timestamp_bytes: 4, ..Standard::default() };
@@ -262,7 +272,9 @@ fn axi_stream() -> Result<(), Failed> {
     };
     let mut rig = Rig::new(&config, 2)?;
     sessions(&mut rig, 16, |rig| Ok(rig.stream()?.received.clone()))?;
-    assert!(rig.harts[0].traced > 2_000 && rig.harts[0].stalled > 100);
+    let hart = &rig.harts[0];
+    let seen = (hart.traced, hart.stalled, hart.lost);
+    assert!(seen.0 > 2_000 && seen.1 > 100 && seen.2 > 10, "{seen:?}");
     assert_eq!(rig.stream()?.ends, 16, "each trace ends with a transfer that says so");
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The situations that a configuration can get into.
 
 use super::Point;
-use hartrace_encoder_hdl::{Config, Overflow};
+use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::IType;
 use hartrace_etrace::{Format, Mode};
 use hartrace_golden::encoder::Reason;
@@ -101,14 +101,14 @@ fn inputs(config: &Config) -> Vec<Point> {
         let has = [true, config.comparators > 0, context, context, excint, excint, tval, tval];
         let by = Point::FILTERS.into_iter().zip(has).filter(|(_, has)| *has);
         points.extend(by.map(|(by, _)| Point::Filter { by, inside: flag }));
-        if config.overflow == Overflow::Drop {
+        if config.may_drop() {
             points.push(Point::Lost { several: flag });
         }
     }
     if config.triggers {
         points.extend((0..3).map(Point::Trigger));
     }
-    if config.overflow == Overflow::Stall {
+    if config.may_stall() {
         points.push(Point::Stalled);
     }
     points.push(Point::Waits);
@@ -124,7 +124,7 @@ fn packets(config: &Config, points: &mut Vec<Point>) {
         Reason::Restart => context || returns(config),
         Reason::Notify => config.triggers,
         Reason::CallAfterReturn | Reason::ReturnMismatch => returns(config),
-        Reason::Lost => config.overflow == Overflow::Drop,
+        Reason::Lost => config.may_drop(),
         _ => true,
     };
     let fixed = FIXED.into_iter().filter(|(_, reason)| possible(reason));
