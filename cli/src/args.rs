@@ -158,7 +158,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ParamsArgs {
-    /// The parameters of generated hardware: micro, small, full, cva6 or small_bytes, or a TOML file for
+    /// The parameters of generated hardware: micro, small, full, cva6, linux or small_bytes, or a TOML file for
     /// `hdl` [default: the defaults of the specification]
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "xlen")]
     pub(crate) config: Option<String>,

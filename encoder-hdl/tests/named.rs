@@ -7,7 +7,10 @@ use hartrace_rtl::Component;
 #[test]
 fn named_configurations_are_legal() {
     let all = Config::all_named();
-    assert_eq!(all.keys().collect::<Vec<_>>(), ["cva6", "full", "micro", "small", "small_bytes"]);
+    assert_eq!(
+        all.keys().collect::<Vec<_>>(),
+        ["cva6", "full", "linux", "micro", "small", "small_bytes"]
+    );
     for (name, config) in all {
         assert_eq!(config.check(), Ok(()), "{name}");
     }
@@ -55,7 +58,7 @@ fn nothing_long_is_said_twice() {
         component.children().iter().for_each(|child| check(child, of));
     }
     for (name, encoder) in Config::all_named() {
-        let top = top(&TopConfig { encoder, ..TopConfig::default() }).expect("it is legal");
+        let top = top(&TopConfig::of(encoder)).expect("it is legal");
         check(&top, &name);
         for (file, text) in top.files() {
             let constant =

@@ -20,7 +20,7 @@ pub(crate) enum FpgaCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// micro, small, full, cva6 or small_bytes, a TOML file with parameters, or a compressor, bTMBP or
+    /// micro, small, full, cva6, linux or small_bytes, a TOML file with parameters, or a compressor, bTMBP or
     /// rSDC-128, each also with -rv32; may be repeated [default: all named ones]
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) config: Vec<String>,

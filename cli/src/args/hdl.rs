@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct HdlArgs {
-    /// micro, small, full, cva6 or small_bytes, or a TOML file with parameters [default: small]
+    /// micro, small, full, cva6, linux or small_bytes, or a TOML file with parameters [default: small]
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) config: Option<String>,
     /// Write a trace decoder instead: of ETMv4, with the parameters in the file, or of the E-Trace that the

@@ -146,7 +146,7 @@ pub(crate) struct Cva6Args {
     /// Change the configuration of that core, such as SuperscalarEn=1; may be repeated
     #[arg(long, value_name = "FIELD=VALUE", requires = "filelist")]
     pub(crate) set: Vec<String>,
-    /// small, full, cva6 or small_bytes, or a TOML file with parameters
+    /// small, full, cva6, linux or small_bytes, or a TOML file with parameters
     #[arg(long, value_name = "NAME|FILE", default_value = "cva6")]
     pub(crate) encoder: String,
     /// Maximum number of blocks per cycle at the encoder; with 1, they are built one after the other
@@ -207,7 +207,7 @@ pub(crate) struct SimArgs {
     /// A program as for `run`, or a log of an execution as for `encode` [default: the bundled programs]
     #[arg(value_name = "PROG|LOG")]
     pub(crate) input: Option<PathBuf>,
-    /// micro, small, full, cva6 or small_bytes, or a TOML file with parameters
+    /// micro, small, full, cva6, linux or small_bytes, or a TOML file with parameters
     #[arg(long, value_name = "NAME|FILE", default_value = "small")]
     pub(crate) config: String,
     /// Maximum number of blocks that retire in one cycle [default: as configured]

@@ -15,7 +15,7 @@ fn what_cannot_be_measured_is_told_first() {
     fs::create_dir_all(place.dir.join("empty")).unwrap();
     for (line, what, status) in [
         ("", "bin/pip install pyosys==", 3),
-        ("--config huge", "try: cva6, full, micro, small, small_bytes, or a file", 2),
+        ("--config huge", "try: cva6, full, linux, micro, small, small_bytes, or a file", 2),
         ("--config micro --config wrong.toml", "lanes = 9 is not in 1..=4", 3),
         ("--config micro --top te_return_stack", "micro has no module `te_return_stack`", 2),
         ("--config micro --top te_return_stack", "te_branch_map, te_", 2),

@@ -32,7 +32,7 @@ fn folder() -> PathBuf {
 }
 
 fn generated(encoder: &Config) -> Files {
-    let config = TopConfig { encoder: encoder.clone(), ..TopConfig::default() };
+    let config = TopConfig::of(encoder.clone());
     sources(&config).expect("named configurations are legal").into_iter().collect()
 }
 

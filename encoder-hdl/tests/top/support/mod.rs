@@ -56,6 +56,6 @@ pub(crate) fn named() -> Vec<(String, TopConfig)> {
     let sinks = [Sink::MEMORY, Sink::AXI_STREAM, Sink::ATB, Sink::FRAMES];
     let named = Config::all_named().into_iter().zip(sinks.into_iter().cycle());
     named
-        .map(|((name, encoder), sink)| (name, TopConfig { sink, encoder, ..TopConfig::default() }))
+        .map(|((name, encoder), sink)| (name, TopConfig { sink, ..TopConfig::of(encoder) }))
         .collect()
 }

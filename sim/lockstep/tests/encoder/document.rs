@@ -3,7 +3,7 @@
 //! Coverage is asserted in every run of the tests, so its figures follow from the lists. Long runs, of every mistake
 //! and of many instructions, leave their figures in `sim/lockstep/reports/encoder.json` if `HARTRACE_BLESS` is 1.
 
-use crate::harmless::{HARMLESS, Harmless};
+use crate::harmless::{HARMLESS, Harmless, In};
 use crate::holes::{HOLES, hole};
 use crate::mutants::{FULL, tried};
 use hartrace_encoder_hdl::{Config, sources};
@@ -198,7 +198,11 @@ fn survivors() -> Result<String, Failed> {
             .to_owned();
     for Harmless { config, module, place, after, why } in HARMLESS {
         let after = after.replace('|', "\\|");
-        let config = config.map_or("any".to_owned(), |name| format!("`{name}`"));
+        let config = match config {
+            In::Any => "any".to_owned(),
+            In::AllBut(name) => format!("any but `{name}`"),
+            In::Only(name) => format!("`{name}`"),
+        };
         writeln!(table, "| {config} | `{module}` | `{place}` | `{after}` | {why} |")?;
     }
     Ok(table)
