@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
         None => Work::bundled(&config)?,
     };
     let setting =
-        Setting::new(&config, modes::named(&args.tracing.encode)?, args.tracing.resync_max);
+        Setting::new(&config, modes::in_hardware(&args.tracing.encode)?, args.tracing.resync_max);
     let options = Options {
         mode: Mode::Fast,
         waves: args.waves.is_some(),

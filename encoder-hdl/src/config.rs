@@ -168,6 +168,9 @@ impl Config {
             true => Err(ConfigError::Needs { name, needs }),
             false => Ok(()),
         };
+        let history = params.hpred_size_p > 0;
+        let none = "a software encoder: no hardware has history prediction yet";
+        needs(history, false, "etrace.hpred_size_p", none)?;
         needs(true, !self.resync.is_empty(), "resync", "at least one unit to count in")?;
         let compares = self.context_comparators > 0;
         needs(compares, params.context_bits() > 0, "context_comparators", "nocontext_p = false")?;

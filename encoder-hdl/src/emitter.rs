@@ -45,7 +45,7 @@ pub(crate) fn modes(config: &Config) -> Vec<Wire> {
         Mode::JumpTargetCache => config.caches(),
         Mode::BranchPrediction => config.predicts(),
         Mode::SequentiallyInferredJump => config.etrace.sijump_p,
-        Mode::DeltaAddress => false,
+        Mode::DeltaAddress | Mode::HistoryPrediction => false,
     };
     let there = MODES.iter().filter(|(_, mode)| has(*mode));
     there.map(|(name, _)| Wire::new(name, 1, "the mode is on")).collect()

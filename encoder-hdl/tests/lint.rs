@@ -139,6 +139,7 @@ fn corners() -> Vec<Config> {
             return_stack_size_p: 8,
             call_counter_size_p: 0,
             sijump_p: true,
+            hpred_size_p: 0,
         },
     };
     let mut corners = vec![smallest.clone(), largest.clone()];

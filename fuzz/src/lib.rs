@@ -25,7 +25,7 @@ pub fn small(u: &mut Unstructured<'_>, max: u8) -> Result<u8> {
 /// Returns parameters, mostly legal.
 pub fn params(u: &mut Unstructured<'_>) -> Result<Params> {
     let any = u.int_in_range(0..=66)?;
-    Ok(Params {
+    let mut params = Params {
         iaddress_width_p: *u.choose(&[32, 64, 39, any])?,
         iaddress_lsb_p: small(u, 3)?,
         privilege_width_p: *u.choose(&[1, 2, 3, any])?,
@@ -40,7 +40,15 @@ pub fn params(u: &mut Unstructured<'_>) -> Result<Params> {
         return_stack_size_p: small(u, 16)?,
         call_counter_size_p: small(u, 17)?,
         sijump_p: u.arbitrary()?,
-    })
+        hpred_size_p: 0,
+    };
+    // Sizes that would be refused stand for a history predictor, so that inputs keep their meaning.
+    for size in [&mut params.bpred_size_p, &mut params.cache_size_p, &mut params.call_counter_size_p] {
+        if *size == 17 {
+            (*size, params.hpred_size_p) = (0, 1 + params.ecause_width_p % 9);
+        }
+    }
+    Ok(params)
 }
 
 /// Returns any combination of modes.

@@ -3,8 +3,8 @@
 use crate::options;
 use arbitrary::{Result, Unstructured};
 use hartrace_etrace::{
-    AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, Ioptions,
-    JumpTarget, Params, Payload, QualStatus, Start, Support, Trap,
+    AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, History,
+    Ioptions, JumpTarget, Params, Payload, QualStatus, Records, Start, Support, Trap,
 };
 
 /// Creates a payload. Addresses are `base` plus a little, as fields of `params`; a value that does
@@ -24,6 +24,14 @@ pub fn payload(
         Ok(if width < 64 { field & ((1 << width) - 1) } else { field })
     };
     Ok(match u.int_in_range(0..=9u8)? {
+        0..=4 if modes.history_prediction && params.hpred_size_p > 0 => {
+            let stop = u.arbitrary::<bool>()?.then_some(u.int_in_range(0..=64)?);
+            let bytes: [u8; 8] = u.arbitrary()?;
+            let len = u.int_in_range(0..=64)?;
+            let bit = |at: usize| bytes[at / 8] >> (at % 8) & 1 != 0;
+            let records = Records::new((0..len).map(bit)).unwrap_or(Records::EMPTY);
+            Payload::History(History { stop, records })
+        }
         0 => Payload::BranchCount(BranchCount {
             branch_count: small_or_any(u)?,
             branch_fmt: match u.int_in_range(0..=2u8)? {

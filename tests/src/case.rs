@@ -51,6 +51,14 @@ pub struct Case {
     addresses: Option<(u64, u64)>,
 }
 
+/// Modes that exclude each other.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Family {
+    Standard,
+    RvTracer,
+    History,
+}
+
 /// The optional modes, one bit each; rv_tracer's "delta" bit is the absence of full addresses.
 const MODES: [Mode; 6] = [
     Mode::ImplicitReturn,
@@ -74,22 +82,33 @@ impl Case {
         shape.xlen = Xlen::Rv64;
         shape.notifies = 0;
         // Without the lowest bit there is no implicit return.
-        Self::made(seed << 1, shape, true)
+        Self::made(seed << 1, shape, Family::RvTracer)
+    }
+
+    /// Creates case `seed` with history prediction, and full addresses if the seed is odd.
+    pub fn history(seed: u64) -> Self {
+        Self::made(seed, Shape::random(seed), Family::History)
     }
 
     /// Creates case `seed` with a walk of this shape.
     pub fn shaped(seed: u64, shape: Shape) -> Self {
-        Self::made(seed, shape, false)
+        Self::made(seed, shape, Family::Standard)
     }
 
-    fn made(seed: u64, mut shape: Shape, dialect: bool) -> Self {
+    fn made(seed: u64, mut shape: Shape, family: Family) -> Self {
+        let dialect = family == Family::RvTracer;
         let mut dice = Dice::new(seed);
         let mut options = Ioptions::default();
-        for (bit, mode) in MODES.into_iter().enumerate() {
-            options.set(mode, seed >> bit & 1 == 1);
+        if family == Family::History {
+            options.history_prediction = true;
+            options.full_address = seed & 1 == 1;
+        } else {
+            for (bit, mode) in MODES.into_iter().enumerate() {
+                options.set(mode, seed >> bit & 1 == 1);
+            }
         }
 
-        if options.implicit_return {
+        if options.implicit_return || options.history_prediction {
             shape.itype_width = ITypeWidth::Four;
         }
         let counter = options.implicit_return && dice.one_in(2);
@@ -261,7 +280,10 @@ fn params(dice: &mut Dice, shape: &mut Shape, options: Ioptions, counter: bool) 
         nocontext_p: dice.one_in(2),
         time_width_p: dice.range(1, 48) as u8,
         notime_p: dice.one_in(2),
-        f0s_width_p: dice.range(both.into(), 2) as u8,
+        f0s_width_p: match options.history_prediction {
+            true => [0, 2, 5][dice.range(0, 2) as usize],
+            false => dice.range(both.into(), 2) as u8,
+        },
         bpred_size_p: bpred as u8,
         cache_size_p: cache as u8,
         return_stack_size_p: if options.implicit_return && !counter {
@@ -271,6 +293,7 @@ fn params(dice: &mut Dice, shape: &mut Shape, options: Ioptions, counter: bool) 
         },
         call_counter_size_p: if counter { dice.range(1, 5) as u8 } else { 0 },
         sijump_p: false,
+        hpred_size_p: if options.history_prediction { dice.range(1, 9) as u8 } else { 0 },
     }
 }
 

@@ -115,11 +115,11 @@ fn compare(name: &str, seed: u64, got: &Log, want: &Log) {
     );
 }
 
-#[test]
-fn equal_on_random_runs() {
+/// Compares the decoders on so many cases. Returns the number of parts of the streams.
+fn compare_runs(seeds: u64, case: fn(u64) -> Case) -> usize {
     let mut parts = 0;
-    for seed in 0..3000 {
-        let case = Case::new(seed);
+    for seed in 0..seeds {
+        let case = case(seed);
         let stream = stream(&case);
         let want = golden_log(&case, &stream);
         for (name, caps) in [("clean", LARGE), ("small caps", SMALL), ("no paths", NO_PATHS)] {
@@ -131,15 +131,39 @@ fn equal_on_random_runs() {
             parts += if threads > 1 { count } else { 0 };
         }
     }
+    parts
+}
+
+#[test]
+fn equal_on_random_runs() {
+    let parts = compare_runs(3000, Case::new);
     println!("{parts} parts");
     assert!(parts > 5000, "only {parts} parts: the streams are hardly ever split");
 }
 
 #[test]
+fn equal_on_random_runs_with_history() {
+    let parts = compare_runs(600, Case::history);
+    assert!(parts > 1000, "only {parts} parts: the streams are hardly ever split");
+}
+
+#[test]
 fn equal_on_injured_streams() {
+    let gaps = compare_injured(3000, Case::new);
+    assert!(gaps > 1000, "only {gaps} gaps: the test has lost its teeth");
+}
+
+#[test]
+fn equal_on_injured_streams_with_history() {
+    let gaps = compare_injured(1000, Case::history);
+    assert!(gaps > 500, "only {gaps} gaps: the test has lost its teeth");
+}
+
+/// Compares the decoders on so many damaged streams. Returns the number of gaps.
+fn compare_injured(seeds: u64, case: fn(u64) -> Case) -> usize {
     let mut gaps = 0;
-    for seed in 0..3000 {
-        let case = Case::new(seed);
+    for seed in 0..seeds {
+        let case = case(seed);
         let mut stream = stream(&case);
         let mut dice = Dice::new(seed);
         for _ in 0..3 {
@@ -173,7 +197,7 @@ fn equal_on_injured_streams() {
         }
         compare("injured", seed, &settled(got), &want);
     }
-    assert!(gaps > 1000, "only {gaps} gaps: the test has lost its teeth");
+    gaps
 }
 
 /// Collects events, and counts the payloads of each format that were decoded as paths that are remembered.

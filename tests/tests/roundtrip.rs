@@ -182,10 +182,12 @@ fn decoded_equals_executed() {
     }
     if runs >= 5000 {
         // Reasons that cannot occur here: losses have a separate test, the count is full only after
-        // 2^32 branches, and only the reference models send closing packets.
+        // 2^32 branches, records are of history prediction, and only the reference models send closing
+        // packets.
         let unseen = Reason::ALL.into_iter().filter(|reason| !reasons.contains(reason));
         let unseen: Vec<Reason> = unseen.collect();
-        assert_eq!(unseen, [Reason::CountFull, Reason::Lost, Reason::Closing]);
+        let elsewhere = [Reason::CountFull, Reason::RecordsFull, Reason::Lost, Reason::Closing];
+        assert_eq!(unseen, elsewhere);
     }
 }
 
@@ -200,4 +202,37 @@ fn decoded_equals_executed_in_the_dialect() {
         indexed += usize::from(case.encoder.options.jump_target_cache);
     }
     assert!(events > 0 && indexed > 0, "{events} instructions and traps, {indexed} with the cache");
+}
+
+/// History prediction, with tables of all sizes.
+#[test]
+fn decoded_equals_executed_with_history() {
+    let (mut events, mut reasons) = (0, BTreeSet::new());
+    for seed in 0..number("HARTRACE_RUNS", 1_500) {
+        let case = Case::history(seed);
+        let (n, seen) = run(&case).unwrap_or_else(|text| panic!("seed {seed}: {text}"));
+        events += n;
+        reasons.extend(seen);
+    }
+    for reason in [
+        Reason::Handler,
+        Reason::HandlerAfterReport,
+        Reason::TrapInHandler,
+        Reason::TrapAtStart,
+        Reason::TrapAtEnd,
+        Reason::Privilege,
+        Reason::Context,
+        Reason::ImpreciseContext,
+        Reason::Resync,
+        Reason::Updiscon,
+        Reason::BeforeTrap,
+        Reason::BeforeChange,
+        Reason::BeforeResync,
+        Reason::Last,
+        Reason::Notify,
+        Reason::RecordsFull,
+        Reason::Restart,
+    ] {
+        assert!(reasons.contains(&reason), "{reason:?} in none of {events} events");
+    }
 }

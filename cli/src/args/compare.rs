@@ -31,7 +31,7 @@ pub(crate) struct SchemesArgs {
     /// Schemes, separated by commas [default: all of docs/compression.md]
     ///
     /// BASE, NEXS, HWLZ-256, gzip-6, zstd-17, eDMTF(192,4) or with b or h, rSDC-128 or with b or e (by sets and ways: rSDC-32x4),
-    /// tTMBP, sTMBP, bTMBP, TAGE, E-Trace and E-Trace with some of +full, +ie, +sij, +ir, +bp, +jtc. Sizes may differ, and all
+    /// tTMBP, sTMBP, bTMBP, TAGE, E-Trace and E-Trace with some of +full, +ie, +sij, +ir, +bp, +jtc, or +hp. Sizes may differ, and all
     /// other settings follow the name in brackets, as in `bTMBP[entries=1024,ras=16]`.
     #[arg(long, value_name = "NAMES")]
     pub(crate) schemes: Vec<String>,

@@ -22,10 +22,10 @@ pub(crate) struct ExecArgs {
     /// What executes it: our own hart, or QEMU (Debian: qemu-user, qemu-system-misc, gcc)
     #[arg(long, value_parser = named(Executor::NAMED), default_value = "iss")]
     pub(crate) with: Executor,
-    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full, joined by +; or all [default: delta]
+    /// Modes: delta, or some of ir, ie, sij, bp, jtc and full, joined by +; hp; or all [default: delta]
     ///
     /// Names are accepted as well: ir is implicit-return, ie implicit-exception, sij
-    /// sequentially-inferred-jump, bp branch-prediction, jtc jump-target-cache and full full-address.
+    /// sequentially-inferred-jump, bp branch-prediction, jtc jump-target-cache, full full-address, hp history-prediction.
     /// docs/guide/first-trace.md explains them.
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     pub(crate) encode: Vec<String>,

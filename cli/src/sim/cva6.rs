@@ -19,7 +19,7 @@ use std::path::Path;
 pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     let encoder = hdl::named(&args.encoder, Some(args.lanes))?.encoder;
     let setting =
-        Setting::new(&encoder, modes::named(&args.tracing.encode)?, args.tracing.resync_max);
+        Setting::new(&encoder, modes::in_hardware(&args.tracing.encode)?, args.tracing.resync_max);
     // Building the model takes minutes.
     let programs = programs(args.program.as_deref(), args.filelist.is_none())?;
     let config = SocConfig::new(encoder, args.harts).waiting(args.stall);

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &LoopArgs) -> Result<Status, Failure> {
         .hint("--idle PERCENT, for a slower hart, or `hartrace sim encoder`"));
     }
     let encoder = hdl::named(&args.config, None)?.encoder;
-    let modes = modes::named(&args.tracing.encode)?;
+    let modes = modes::in_hardware(&args.tracing.encode)?;
     let setting = Setting::new(&encoder, modes, args.tracing.resync_max);
     let config = LoopConfig {
         entries: args.blocks,

@@ -30,6 +30,9 @@ pub enum ConfigError {
     /// The positions of fields depend on the length of the payload.
     #[error("payloads of rv_tracer cannot be decoded")]
     RvTracer,
+    /// Only software follows the extension.
+    #[error("hpred_size_p is set: payloads of history prediction cannot be decoded in hardware")]
+    History,
     /// The jump target cache is too large for a decoder without waiting.
     #[error(
         "a jump target cache of 2^{0} entries; up to 2^8 are possible, and no more than addresses"
@@ -52,6 +55,9 @@ impl Config {
         }
         if self.unit == Unit::RvTracer {
             return Err(ConfigError::RvTracer);
+        }
+        if self.params.hpred_size_p > 0 {
+            return Err(ConfigError::History);
         }
         let layout = self.params.layout(self.unit)?;
         let cache = self.params.cache_size_p;

@@ -37,7 +37,7 @@ fn extract(shape: &Shape) -> Component {
     let choices = choices(&shape.layout);
     let payload = m.input("payload_i", shape.payload_bits, "the payload");
     let select = m.input("select_i", choices.len() as u32, "places of fields");
-    let format = m.input("format_i", Format::ALL.len() as u32, "one-hot: the format");
+    let format = m.input("format_i", Format::STANDARD.len() as u32, "one-hot: the format");
     let options = m.input("options_i", select::MODES.len() as u32, "the modes in force");
     let format_o = m.output("format_o", format_bits(), "the format, as a number");
     let outputs: Vec<(FieldName, Expr)> = fields(shape)
@@ -49,7 +49,9 @@ fn extract(shape: &Shape) -> Component {
     let is = |of: Format| format.bit(of as u32);
     let code: Vec<Expr> = (0..format_bits())
         .map(|bit| {
-            any((0..Format::ALL.len() as u32).filter(|n| n >> bit & 1 == 1).map(|n| format.bit(n)))
+            any((0..Format::STANDARD.len() as u32)
+                .filter(|n| n >> bit & 1 == 1)
+                .map(|n| format.bit(n)))
         })
         .collect();
     m.assign(&format_o, join(&code));
@@ -105,7 +107,7 @@ fn extract(shape: &Shape) -> Component {
 
 /// Bits of the number of a format.
 pub(super) fn format_bits() -> u32 {
-    hartrace_rtl::index_width(Format::ALL.len() as u32)
+    hartrace_rtl::index_width(Format::STANDARD.len() as u32)
 }
 
 /// What is known of a packet: name, width, and whether it is cleared by reset.

@@ -39,7 +39,7 @@ pub(super) const MOST_BRANCHES: u8 = 31;
 
 /// Every place of every field.
 pub(super) fn places(layout: &Layout) -> Vec<Place> {
-    Format::ALL.into_iter().flat_map(|format| of_format(layout, format)).collect()
+    Format::STANDARD.into_iter().flat_map(|format| of_format(layout, format)).collect()
 }
 
 fn of_format(layout: &Layout, format: Format) -> Vec<Place> {
@@ -91,7 +91,7 @@ fn of_format(layout: &Layout, format: Format) -> Vec<Place> {
                     }));
                 }
                 // The configuration excludes these layouts.
-                Width::Chunked => {}
+                Width::Chunked | Width::Records => {}
             }
         }
         starts = next;

@@ -157,10 +157,10 @@ fn select(shape: &Shape) -> Component {
     let choices = choices(layout);
     let valid_o = m.output("valid_o", 1, "there is a record");
     let error_o = m.output("error_o", FAULT_BITS, "why it cannot be decoded");
-    let format_o = m.output("format_o", Format::ALL.len() as u32, "one-hot: the format");
+    let format_o = m.output("format_o", Format::STANDARD.len() as u32, "one-hot: the format");
     let select_o = m.output("select_o", choices.len() as u32, "places of fields");
 
-    let formats: Vec<Expr> = Format::ALL
+    let formats: Vec<Expr> = Format::STANDARD
         .into_iter()
         .map(|format| {
             let is = is_format(layout, &payload, format, Some(&options));
@@ -227,6 +227,7 @@ fn present(
             !(mode(options, Mode::ImplicitException) & field(format, FieldName::Thaddr))
         }
         Presence::IfException => !field(format, FieldName::Interrupt),
+        Presence::IfStop => field(format, FieldName::Stop),
     }
 }
 
@@ -235,7 +236,7 @@ pub(super) fn selected(shape: &Shape) -> Vec<(&'static str, u32, bool)> {
     let mut selected = vec![
         ("valid", 1, true),
         ("error", FAULT_BITS, true),
-        ("format", Format::ALL.len() as u32, true),
+        ("format", Format::STANDARD.len() as u32, true),
         ("select", choices(&shape.layout).len() as u32, true),
         ("payload", shape.payload_bits, false),
         ("options", MODES.len() as u32, false),

@@ -6,7 +6,7 @@ use hartrace_etrace::Format;
 use hartrace_rtl::{Expr, Module, Outputs, index_width, lit};
 
 /// Kinds of packets of E-Trace after those of formats.
-const OTHER: usize = Format::ALL.len();
+const OTHER: usize = Format::STANDARD.len();
 const NULL: usize = OTHER + 1;
 const MALFORMED: usize = OTHER + 2;
 

@@ -201,7 +201,7 @@ impl Described<'_> {
         let outcome = shown.choose(state, out);
 
         if state.context_pending {
-            state.context_packet(current, out);
+            state.context_packet(current, Reason::ImpreciseContext, out);
         }
         if state.resync_state == ResyncState::Flush {
             state.resync_state = ResyncState::Sync;

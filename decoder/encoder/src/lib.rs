@@ -48,6 +48,7 @@
 
 mod chart;
 mod filter;
+mod history;
 mod older;
 mod quiet;
 mod send;
@@ -108,6 +109,7 @@ impl Encoder {
         let mut config = config;
         config.params.layout(config.unit)?;
         check(&config.params, config.itype_width, config.options)?;
+        check_history(config.options, config.compat, config.sync_on_unretired)?;
         // For a unit that cannot report the mode, the parameters fix it (section 6, reference
         // layout).
         if !config.unit.ioptions().contains(&Mode::SequentiallyInferredJump) {
@@ -262,6 +264,7 @@ impl Encoder {
             && !pending.is_trap()
             && !pending.notify
             && state.compat == Compat::None
+            && !state.options.history_prediction
             && state.resync_state == ResyncState::Counting
             && !state.losing
             && !state.announce_loss
@@ -291,6 +294,7 @@ impl Encoder {
         out: &mut S,
     ) -> Result<(), ConfigError> {
         check(&self.state.params, self.itype_width, options)?;
+        check_history(options, self.state.compat, self.state.sync_on_unretired)?;
         self.start(out);
         self.stop(true, out);
         self.state.set_options(options);
@@ -376,8 +380,11 @@ impl Encoder {
         out: &mut S,
     ) {
         self.previous = if current.qualified {
-            let previous = self.previous.as_ref();
-            chart::describe(&mut self.state, previous, current, next, out)
+            let (state, previous) = (&mut self.state, self.previous.as_ref());
+            match state.options.history_prediction {
+                true => history::describe(state, previous, current, next, out),
+                false => chart::describe(state, previous, current, next, out),
+            }
         } else {
             None
         };
@@ -449,8 +456,32 @@ fn check(params: &Params, itype_width: ITypeWidth, options: Ioptions) -> Result<
             "cache_size_p",
         ),
         (options.sequentially_inferred_jump && !params.sijump_p, "sijump", "sijump_p"),
+        (
+            options.history_prediction && params.hpred_size_p == 0,
+            "history_prediction",
+            "hpred_size_p",
+        ),
+        (options.history_prediction && !wide, "history_prediction", "4-bit itype codes"),
     ];
-    match needs.into_iter().find(|(missing, _, _)| *missing) {
+    first_missing(&needs)
+}
+
+/// History prediction is defined for nothing but full addresses beside it.
+fn check_history(
+    options: Ioptions,
+    compat: Compat,
+    sync_on_unretired: bool,
+) -> Result<(), ConfigError> {
+    let (on, mode) = (options.history_prediction, "history_prediction");
+    first_missing(&[
+        (on && compat != Compat::None, mode, "no compat"),
+        (on && sync_on_unretired, mode, "no sync_on_unretired"),
+        (options.against_history().is_some(), mode, "no mode but full_address"),
+    ])
+}
+
+fn first_missing(needs: &[(bool, &'static str, &'static str)]) -> Result<(), ConfigError> {
+    match needs.iter().find(|(missing, _, _)| *missing) {
         Some((_, mode, needs)) => Err(ConfigError::Mode { mode, needs }),
         None => Ok(()),
     }

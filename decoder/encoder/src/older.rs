@@ -107,7 +107,7 @@ fn choose<S: FnMut(Encoded<'_>)>(
             state.map_only(current.row, out);
         }
         if current.changes_context_imprecisely(before.context) {
-            state.context_packet(current, out);
+            state.context_packet(current, Reason::ImpreciseContext, out);
         }
         return false;
     };

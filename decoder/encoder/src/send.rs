@@ -161,7 +161,7 @@ impl State {
 
     /// Converts a byte address to a field.
     #[inline]
-    fn shifted(&self, address: u64) -> u64 {
+    pub(crate) fn shifted(&self, address: u64) -> u64 {
         (address & self.address_mask) >> self.params.iaddress_lsb_p
     }
 
@@ -212,15 +212,24 @@ impl State {
         });
         self.last_address = step.address;
         self.send(step.row, payload, reason, out);
-        self.synchronised();
+        // History prediction keeps its tables, so nobody can start here.
+        match self.options.history_prediction {
+            true => self.context_pending = false,
+            false => self.synchronised(),
+        }
     }
 
     /// Format 3, subformat 2.
     #[inline(never)]
-    pub(crate) fn context_packet<S: FnMut(Encoded<'_>)>(&mut self, step: &Step, out: &mut S) {
+    pub(crate) fn context_packet<S: FnMut(Encoded<'_>)>(
+        &mut self,
+        step: &Step,
+        reason: Reason,
+        out: &mut S,
+    ) {
         self.context_pending = false;
         let payload = Payload::Context(self.machine_state(step));
-        self.send(step.row, payload, Reason::ImpreciseContext, out);
+        self.send(step.row, payload, reason, out);
     }
 
     /// Format 3, subformat 3.
@@ -246,12 +255,12 @@ impl State {
     /// The modes that a support packet of this unit can name.
     fn reported_options(&self) -> Ioptions {
         let mut reported = Ioptions::default();
-        for mode in self.unit.ioptions() {
+        for mode in self.packer.layout().ioptions() {
             let on = match mode {
                 Mode::DeltaAddress => !self.options.full_address,
-                _ => self.options.get(*mode),
+                _ => self.options.get(mode),
             };
-            reported.set(*mode, on);
+            reported.set(mode, on);
         }
         reported
     }
@@ -263,7 +272,7 @@ impl State {
 
     /// Sends a payload, unless it is lost.
     #[inline(always)]
-    fn send<S: FnMut(Encoded<'_>)>(
+    pub(crate) fn send<S: FnMut(Encoded<'_>)>(
         &mut self,
         row: u64,
         payload: Payload,

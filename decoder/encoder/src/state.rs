@@ -1,6 +1,7 @@
 //! What the encoder keeps between steps, apart from the pipeline.
 
 use crate::Encoded;
+use crate::history::Packet;
 use crate::send::Report;
 use crate::tables::{Cache, Predictor, Returns};
 use hartrace_etrace::encoder::{EncoderConfig, Reason, Resync};
@@ -62,6 +63,8 @@ pub(crate) struct State {
     pub(crate) context_pending: bool,
     pub(crate) losing: bool,
     pub(crate) announce_loss: bool,
+    /// History prediction.
+    pub(crate) history: Packet,
 }
 
 /// Counts towards a resynchronisation. The masks select what counts.
@@ -137,6 +140,7 @@ impl State {
             sync_on_unretired: config.sync_on_unretired,
             return_marks: config.return_marks,
             packer: Packer::new(layout, config.compat),
+            history: Packet::new(params.hpred_size_p),
             address_mask: mask(width),
             branches: 0,
             map: 0,

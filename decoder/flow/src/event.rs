@@ -102,6 +102,10 @@ pub enum Fault {
     /// Implicit exception mode, but the trap vector of this privilege was not given.
     #[error("no trap vector was given for privilege {0}")]
     NoVector(u8),
+    /// The records of history prediction, or what stands between them, do not fit the program: this is
+    /// not the program that was traced, or payloads are missing.
+    #[error("the records of history prediction do not fit the program at {0:#018x}")]
+    Records(u64),
     /// The stream names more sources than the configured limit.
     #[error("more than {0} sources: this one and any further ones are left out")]
     TooManySources(usize),

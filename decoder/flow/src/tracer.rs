@@ -1,5 +1,6 @@
 //! Converts payloads into runs of instructions and events.
 
+mod history;
 mod paths;
 mod recover;
 mod report;
@@ -22,6 +23,7 @@ use hartrace_bits::BitReader;
 use hartrace_etrace::{
     AddressReport, Compat, Ioptions, Layout, Mode, ParamsError, Payload, QualStatus, Start, Support,
 };
+use history::Following;
 use share::Left;
 use state::{Held, Latest, MayBeClosing, Recall, Reference, State, Undecided, Unfinished};
 
@@ -56,6 +58,8 @@ pub struct Tracer<'a> {
     may_be_closing: Option<MayBeClosing>,
     /// Blocks that may be followed for the rest of the payload.
     reserve: u64,
+    /// History prediction.
+    history: Box<Following>,
 }
 
 impl<'a> Tracer<'a> {
@@ -85,6 +89,7 @@ impl<'a> Tracer<'a> {
             unfinished: None,
             may_be_closing: None,
             reserve: 0,
+            history: Box::new(Following::new(params.hpred_size_p)),
             config,
         };
         tracer.set_options(Ioptions::default());
@@ -312,6 +317,7 @@ impl<'a> Tracer<'a> {
                 Ok(())
             }
             _ if self.state == State::Off => Err(Fault::NotSynchronised),
+            _ if self.options.history_prediction => self.history(at, payload, sink),
             _ => self.report(at, payload, sink),
         };
         if let Err(fault) = result {

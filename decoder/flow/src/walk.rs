@@ -242,6 +242,26 @@ impl Walk {
         }
     }
 
+    /// Forgets where the walk has been: something was reported.
+    #[inline]
+    pub(crate) fn is_told(&mut self) {
+        self.progress.branch();
+    }
+
+    /// Checks that a block that ends at `at` and leads to `next`, without a report, does not do so for ever.
+    #[inline]
+    pub(crate) fn pass_on(&mut self, next: u64, at: u64) -> Result<(), Fault> {
+        self.progress.check(next, &self.returns, 0, at).map(|_| ())
+    }
+
+    /// Takes a block off the budget.
+    #[inline]
+    pub(crate) fn spend(&mut self, at: u64) -> Result<(), Fault> {
+        let left = self.budget.checked_sub(1);
+        self.budget = left.ok_or(Fault::TooLong { address: at, blocks: self.limit })?;
+        Ok(())
+    }
+
     #[inline]
     fn check(&mut self, next: u64, at: u64) -> Result<Option<Lap>, Fault> {
         let Self { progress, returns, outcomes, .. } = self;
@@ -514,7 +534,7 @@ impl Walk {
 
 /// Reports instructions, if there are any.
 #[inline]
-fn emit<S: Sink>(blocks: &Blocks, at: StreamPos, span: Span, sink: &mut S) {
+pub(crate) fn emit<S: Sink>(blocks: &Blocks, at: StreamPos, span: Span, sink: &mut S) {
     if let Some(run) = blocks.run(span) {
         sink.run(at, run);
     }

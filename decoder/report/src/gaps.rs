@@ -177,6 +177,9 @@ pub fn advice(fault: &Fault) -> &'static str {
         Fault::TooLong { .. } => {
             "the program that was traced, other --params, or more --max-blocks"
         }
+        Fault::Records(_) => {
+            "the program that was traced, another hpred_size_p, or a capture without losses"
+        }
         Fault::NotABranch(_) | Fault::InsideInstruction(_) => {
             "the program that was traced: this is another one, or another version of it"
         }

@@ -219,7 +219,7 @@ impl Known {
                 }
                 None
             }
-            Payload::Branch(_) | Payload::Context(_) => return None,
+            Payload::Branch(_) | Payload::Context(_) | Payload::History(_) => return None,
         };
         self.address = resolved;
         resolved

@@ -251,6 +251,8 @@ impl<'a> Places<'a> {
             Width::Bits(bits) => bits.into(),
             Width::BranchMap { .. } => case.map.unwrap_or_default(),
             Width::Chunked => 9,
+            // The configuration excludes these payloads.
+            Width::Records => 0,
         });
         bits.sum::<u32>().div_ceil(8)
     }

@@ -169,7 +169,7 @@ impl EncoderParams {
             Mode::BranchPrediction => self.branch_prediction,
             Mode::JumpTargetCache => self.jump_target_cache,
             Mode::FullAddress => self.full_address,
-            Mode::DeltaAddress => false,
+            Mode::DeltaAddress | Mode::HistoryPrediction => false,
         }
     }
 

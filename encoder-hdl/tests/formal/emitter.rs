@@ -105,6 +105,7 @@ fn expected(request: &Request<'_>, format: Format, cached: &Expr) -> (Expr, Payl
                 Payload { bits: shorter.mux(&index.bits, bits), len: shorter.mux(&index.len, len) };
             (report & cached, payload)
         }
+        Format::History => panic!("hardware does not send it"),
     }
 }
 

@@ -66,6 +66,7 @@ impl Request<'_> {
             Presence::IfBranches | Presence::IfCountAddress => self.get("report", 1),
             Presence::UnlessImplicit => !implicit,
             Presence::IfException => !self.get("interrupt", 1),
+            Presence::IfStop => panic!("{field:?} is not in hardware"),
         }
     }
 
@@ -75,7 +76,7 @@ impl Request<'_> {
         let width = match field.width {
             Width::Bits(width) => u32::from(width),
             Width::BranchMap { none_if_empty } => return self.map(none_if_empty),
-            Width::Chunked => panic!("{field:?} is of another unit"),
+            Width::Chunked | Width::Records => panic!("{field:?} is of another unit"),
         };
         let value = match field.name {
             FieldName::Format => lit(width, format.format().into()),

@@ -2,6 +2,7 @@
 
 mod event;
 mod follow;
+mod history;
 mod outcomes;
 
 pub use event::{DecoderConfig, Event, EventSink, Fault, Position};
@@ -16,6 +17,7 @@ use hartrace_etrace::{
     AddressReport, BranchFmt, BranchMap, Ioptions, ParamsError, Payload, QualStatus, Start,
     Support, Trap, Unit,
 };
+use history::Reader;
 use outcomes::Outcomes;
 
 /// What the decoder knows about its place in the program.
@@ -66,6 +68,8 @@ pub struct Decoder<'a> {
     not_retired: bool,
     /// A payload that may be the closing one of the reference models (C2).
     maybe_closing: Option<(Position, Payload)>,
+    /// History prediction.
+    reader: Reader,
 }
 
 impl<'a> Decoder<'a> {
@@ -90,6 +94,7 @@ impl<'a> Decoder<'a> {
             unconfirmed: None,
             not_retired: false,
             maybe_closing: None,
+            reader: Reader::new(params.hpred_size_p),
             config,
         })
     }
@@ -174,6 +179,7 @@ impl<'a> Decoder<'a> {
             Payload::Start(p) => self.start(at, p, out),
             _ if self.mode == Mode::Lost => Ok(()),
             _ if self.mode == Mode::Off => Err(Fault::NotSynchronised),
+            _ if self.options.history_prediction => self.history(at, payload, out),
             _ => self.report(at, payload, out),
         };
         if let Err(fault) = result {
@@ -229,6 +235,16 @@ impl<'a> Decoder<'a> {
             }
             _ => Ok(()),
         };
+        let ended = matches!(p.qual_status, QualStatus::EndedRep | QualStatus::EndedNtr);
+        if ended && self.follows_history() && !self.between_packets() {
+            self.fault(at, Fault::Records(self.pc), out);
+        }
+        if p.ioptions.history_prediction != self.options.history_prediction && self.mode == Mode::On
+        {
+            // Only a synchronisation can follow.
+            self.forget();
+            self.mode = Mode::Off;
+        }
         self.options = p.ioptions;
         self.undecided = None;
         if p.qual_status != QualStatus::NoChange || !p.ienable {
@@ -245,6 +261,9 @@ impl<'a> Decoder<'a> {
     /// Handles format 3, subformat 1.
     fn trap(&mut self, at: Position, p: &Trap, out: EventSink<'_>) -> Result<(), Fault> {
         let address = p.address.map(|field| self.wrap(field << self.config.params.iaddress_lsb_p));
+        if self.options.history_prediction {
+            return self.trap_with_history(at, p, address, out);
+        }
         let epc = self.epc(p, address);
         out(at, Event::Trap { cause: p.ecause, interrupt: p.interrupt, tval: p.tval, epc });
         // E16: a branch that was reported before the trap belongs to what the trap interrupted.
@@ -265,6 +284,35 @@ impl<'a> Decoder<'a> {
         }
         self.synchronise(at, address, p.privilege, p.context, p.time, out);
         out(at, Event::Retired(address));
+        Ok(())
+    }
+
+    /// The same if it keeps the tables: it does not synchronise a decoder that is lost.
+    fn trap_with_history(
+        &mut self,
+        at: Position,
+        p: &Trap,
+        address: Option<u64>,
+        out: EventSink<'_>,
+    ) -> Result<(), Fault> {
+        let follows = self.follows_history() && !self.after_trap;
+        let epc = match (follows && self.between_packets(), address) {
+            (true, _) => Some(self.history_epc(p.interrupt)),
+            (false, Some(address)) if !p.thaddr && self.mode == Mode::Off => Some(address),
+            (false, _) => None,
+        };
+        out(at, Event::Trap { cause: p.ecause, interrupt: p.interrupt, tval: p.tval, epc });
+        if p.thaddr {
+            self.context(at, p.privilege, p.context, p.time, out);
+        }
+        if self.mode != Mode::On {
+            return Ok(());
+        }
+        if !self.between_packets() {
+            return Err(Fault::Records(self.pc));
+        }
+        self.history_trap(address.ok_or(Fault::NoVector(p.privilege))?);
+        self.after_trap = !p.thaddr;
         Ok(())
     }
 
@@ -330,6 +378,17 @@ impl<'a> Decoder<'a> {
     fn start(&mut self, at: Position, p: &Start, out: EventSink<'_>) -> Result<(), Fault> {
         let address = self.wrap(p.address << self.config.params.iaddress_lsb_p);
         let branch = self.is_branch(address, p.branch)?;
+        if self.options.history_prediction {
+            // The synchronisation itself is valid; only the way to it may not be.
+            let arrived = self.between_packets() && self.pc == address;
+            if self.follows_history() && !self.after_trap && !arrived {
+                out(at, Event::Gap(Fault::Records(self.pc)));
+            }
+            self.history_start();
+            self.forget();
+            self.synchronise(at, address, p.privilege, p.context, p.time, out);
+            return Ok(());
+        }
         let follow = self.mode == Mode::On && !self.after_trap;
         if !follow {
             self.outcomes.clear();

@@ -1,6 +1,7 @@
 //! The golden encoder.
 
 mod filter;
+mod history;
 mod newer;
 mod older;
 mod report;
@@ -202,7 +203,11 @@ impl Encoder {
 
     fn describe(&mut self, current: Step, next: Option<Step>, out: PayloadSink<'_>) {
         self.previous = if current.qualified {
-            newer::describe(&mut self.state, self.previous.take(), current, next.as_ref(), out)
+            let describe = match self.state.config.options.history_prediction {
+                true => history::describe,
+                false => newer::describe,
+            };
+            describe(&mut self.state, self.previous.take(), current, next.as_ref(), out)
         } else {
             None
         };
@@ -227,5 +232,12 @@ fn check(config: &EncoderConfig) -> Result<(), ConfigError> {
     needs(o.implicit_return, wide, "implicit_return", "4-bit itype codes")?;
     needs(o.branch_prediction, p.bpred_size_p > 0, "branch_prediction", "bpred_size_p")?;
     needs(o.jump_target_cache, p.cache_size_p > 0, "jump_target_cache", "cache_size_p")?;
-    needs(o.sequentially_inferred_jump, p.sijump_p, "sijump", "sijump_p")
+    needs(o.sequentially_inferred_jump, p.sijump_p, "sijump", "sijump_p")?;
+    let history = o.history_prediction;
+    let mode = "history_prediction";
+    needs(history, p.hpred_size_p > 0, mode, "hpred_size_p")?;
+    needs(history, wide, mode, "4-bit itype codes")?;
+    needs(history, config.compat == Compat::None, mode, "no compat")?;
+    needs(history, !config.sync_on_unretired, mode, "no sync_on_unretired")?;
+    needs(history, o.against_history().is_none(), mode, "no mode but full_address")
 }

@@ -50,6 +50,17 @@ impl Guess {
                 }
             },
             Payload::Context(_) => Reason::ImpreciseContext,
+            Payload::History(p) => match (p.stop, next) {
+                (None, Some(Payload::Address(_))) => Reason::Updiscon,
+                // Twenty records are seldom so few bits.
+                (None, _) if p.records.to_string().len() < 40 => Reason::Updiscon,
+                (None, _) => Reason::RecordsFull,
+                (_, Some(Payload::Trap(_))) => Reason::BeforeTrap,
+                (_, Some(Payload::Start(_))) => Reason::BeforeResync,
+                (_, Some(Payload::Address(_))) => Reason::Notify,
+                (_, Some(Payload::History(_))) => Reason::BeforeChange,
+                _ => Reason::Last,
+            },
             Payload::Start(p) => {
                 let reason = match (self.privilege, self.context) {
                     _ if trapped => Reason::HandlerAfterReport,

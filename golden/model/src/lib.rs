@@ -62,6 +62,7 @@
 pub mod arm;
 pub mod decoder;
 pub mod encoder;
+mod history;
 mod image;
 pub mod infer;
 pub mod isa;

@@ -3,7 +3,7 @@
 //! Spec: E-Trace 2.0, chapter 7, field tables in order of transmission.
 
 use hartrace_etrace::{
-    AddressReport, BranchFmt, BranchMap, Ioptions, Params, Payload, Support, Unit,
+    AddressReport, BranchFmt, BranchMap, History, Ioptions, Params, Payload, Support, Unit,
 };
 
 /// Content of an irdepth field when irreport is not flagged.
@@ -183,6 +183,16 @@ impl Packer<'_> {
                 self.machine_state(p.privilege, p.time, p.context);
             }
             Payload::Support(p) => self.support(p),
+            Payload::History(p) => {
+                self.subformat0(2);
+                self.flag(p.stop.is_some());
+                let mut room = History::ROOM;
+                if let Some(half_words) = p.stop {
+                    self.put(half_words.into(), History::HALF_WORDS_BITS);
+                    room -= History::HALF_WORDS_BITS;
+                }
+                (0..room).for_each(|at| self.flag(p.records.bit(at)));
+            }
         }
     }
 
@@ -215,6 +225,9 @@ impl Packer<'_> {
                 o.full_address,
                 o.delta_address,
             ]),
+        }
+        if self.params.hpred_size_p > 0 {
+            self.flag(o.history_prediction);
         }
         if self.unit != Unit::RvTracer {
             self.flag(p.data.denable);

@@ -1,8 +1,8 @@
 //! Bits to payload, one bit at a time.
 
 use hartrace_etrace::{
-    AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, Ioptions,
-    JumpTarget, Params, Payload, QualStatus, Start, Support, Trap, Unit,
+    AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, History,
+    Ioptions, JumpTarget, Params, Payload, QualStatus, Records, Start, Support, Trap, Unit,
 };
 use thiserror::Error;
 
@@ -152,16 +152,19 @@ impl Unpacker<'_> {
     }
 
     fn extension(&mut self, options: Ioptions) -> Result<Payload, Malformed> {
+        let history = options.history_prediction && self.params.hpred_size_p > 0;
         let index = if self.params.f0s_width_p == 0 {
-            match (options.branch_prediction, options.jump_target_cache) {
-                (true, false) => false,
-                (false, true) => true,
+            match (options.branch_prediction, options.jump_target_cache, history) {
+                (true, false, false) => false,
+                (false, true, false) => true,
+                (false, false, true) => return Ok(self.history()),
                 _ => return Err(Malformed::Extension),
             }
         } else {
             match self.take(self.params.f0s_width_p.into()) {
                 0 if options.branch_prediction => false,
                 1 if options.jump_target_cache => true,
+                2 if history => return Ok(self.history()),
                 other => return Err(Malformed::Subformat(other as u8)),
             }
         };
@@ -181,6 +184,13 @@ impl Unpacker<'_> {
             _ => return Err(Malformed::BranchFmt),
         };
         Ok(Payload::BranchCount(BranchCount { branch_count, branch_fmt }))
+    }
+
+    fn history(&mut self) -> Payload {
+        let stop = self.flag().then(|| self.take(History::HALF_WORDS_BITS) as u32);
+        let room = History::ROOM - if stop.is_some() { History::HALF_WORDS_BITS } else { 0 };
+        let records = Records::new((0..room).map(|_| self.flag())).unwrap_or(Records::EMPTY);
+        Payload::History(History { stop, records })
     }
 
     fn sync(&mut self, options: Ioptions) -> Result<Payload, Malformed> {
@@ -239,6 +249,7 @@ impl Unpacker<'_> {
             o.branch_prediction = self.flag();
             o.sequentially_inferred_jump = self.unit == Unit::Hartrace && self.flag();
         }
+        o.history_prediction = self.params.hpred_size_p > 0 && self.flag();
         let data = if self.unit == Unit::RvTracer {
             DataSupport::default()
         } else {

@@ -3,8 +3,8 @@
 use crate::fast;
 use crate::{
     AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, DataSupport, EmitError,
-    Field, FieldName, Format, Ioptions, JumpTarget, Layout, ParseError, Payload, Presence,
-    QualStatus, Start, Support, Trap, Unit, Width, branch_map_width,
+    Field, FieldName, Format, History, Ioptions, JumpTarget, Layout, ParseError, Payload, Presence,
+    QualStatus, Records, Start, Support, Trap, Unit, Width, branch_map_width,
 };
 use hartrace_bits::{BitReader, BitWriter, Incomplete, WriteError, mask, sign_extend};
 
@@ -16,11 +16,13 @@ struct Values {
     raw: [u64; FieldName::ALL.len()],
     /// C3: an unused irdepth is filled with ones.
     ones: bool,
+    /// The one field that is wider than 64 bits.
+    records: Records,
 }
 
 impl Values {
     const fn new() -> Self {
-        Self { raw: [0; FieldName::ALL.len()], ones: false }
+        Self { raw: [0; FieldName::ALL.len()], ones: false, records: Records::EMPTY }
     }
 
     fn get(&self, name: FieldName) -> u64 {
@@ -50,7 +52,14 @@ impl Values {
                 !(options.implicit_exception && self.flag(FieldName::Thaddr))
             }
             Presence::IfException => !self.flag(FieldName::Interrupt),
+            Presence::IfStop => self.flag(FieldName::Stop),
         }
+    }
+
+    /// Width of the records of a payload.
+    fn records_width(&self) -> u32 {
+        let stop = if self.flag(FieldName::Stop) { History::HALF_WORDS_BITS } else { 0 };
+        History::ROOM.saturating_sub(stop)
     }
 
     fn map_width(&self, none_if_empty: bool) -> u32 {
@@ -133,6 +142,7 @@ impl Payload {
                     let width = layout.params().iaddress_width_p.into();
                     write_chunked(out, value, width, self.is_sync())
                 }
+                Width::Records => values.records.write(out, values.records_width()),
             };
             result.map_err(|err| match err {
                 WriteError::TooWide => EmitError::TooWide(field.name),
@@ -178,11 +188,16 @@ fn parse(
                 // An address has at most 8 bytes; the rest of a longer payload is padding.
                 chunks.min(8).saturating_mul(8).saturating_add(1) as u32
             }
+            Width::Records => {
+                values.records = Records::read(bits, values.records_width())
+                    .map_err(|Incomplete { missing }| incomplete(field.name, missing))?;
+                continue;
+            }
         };
         // rv_tracer pads with zeros but never truncates: nothing may be read past the end.
         let missing = u64::from(width).saturating_sub(bits.remaining());
         if layout.unit() == Unit::RvTracer && missing > 0 {
-            return Err(ParseError::Incomplete { field: field.name, missing: missing as u32 });
+            return Err(incomplete(field.name, missing as u32));
         }
         let value = read(bits, field.name, width)?;
         let value = match field.width {
@@ -212,7 +227,11 @@ fn parse(
 fn read(bits: &mut BitReader<'_>, field: FieldName, width: u32) -> Result<u64, ParseError> {
     bits.read_wide(width)
         .map(|value| value as u64)
-        .map_err(|Incomplete { missing }| ParseError::Incomplete { field, missing })
+        .map_err(|Incomplete { missing }| incomplete(field, missing))
+}
+
+fn incomplete(field: FieldName, missing: u32) -> ParseError {
+    ParseError::Incomplete { field, missing }
 }
 
 /// Reads format and subformat.
@@ -226,17 +245,20 @@ fn parse_format(
             let width = layout.params().f0s_width_p;
             let count = options.branch_prediction;
             let index = options.jump_target_cache;
+            let history = layout.has_history(options);
             if width == 0 {
-                match (count, index) {
-                    (true, false) => Format::BranchCount,
-                    (false, true) => Format::JumpTarget,
-                    (true, true) => return Err(ParseError::AmbiguousExtension),
-                    (false, false) => return Err(ParseError::NoExtension),
+                match (count, index, history) {
+                    (true, false, false) => Format::BranchCount,
+                    (false, true, false) => Format::JumpTarget,
+                    (false, false, true) => Format::History,
+                    (false, false, false) => return Err(ParseError::NoExtension),
+                    _ => return Err(ParseError::AmbiguousExtension),
                 }
             } else {
                 match read(bits, FieldName::Subformat, width.into())? {
                     0 if count => Format::BranchCount,
                     1 if index => Format::JumpTarget,
+                    2 if history => Format::History,
                     raw => return Err(ParseError::Subformat(raw as u8)),
                 }
             }
@@ -359,8 +381,10 @@ impl Payload {
         if let Some(subformat) = format.subformat() {
             v.set(N::Subformat, subformat);
         }
-        let both = options.branch_prediction && options.jump_target_cache;
-        if format.format() == 0 && layout.params().f0s_width_p == 0 && both {
+        let history = layout.has_history(options);
+        let modes = [options.branch_prediction, options.jump_target_cache, history];
+        let several = modes.iter().filter(|on| **on).count() > 1;
+        if format.format() == 0 && layout.params().f0s_width_p == 0 && several {
             return Err(EmitError::AmbiguousExtension);
         }
         // It would not parse or, without a subformat field, would parse as the other extension.
@@ -371,6 +395,7 @@ impl Payload {
             Format::JumpTarget if !options.jump_target_cache => {
                 return Err(EmitError::NoExtension);
             }
+            Format::History if !history => return Err(EmitError::NoExtension),
             _ => {}
         }
         match self {
@@ -428,31 +453,41 @@ impl Payload {
                 v.set(N::Ienable, p.ienable);
                 v.set(N::EncoderMode, p.encoder_mode);
                 v.set(N::QualStatus, p.qual_status as u8);
-                v.set(N::Ioptions, layout.unit().ioptions_raw(&p.ioptions)?);
+                v.set(N::Ioptions, layout.ioptions_raw(&p.ioptions)?);
                 v.set(N::Denable, p.data.denable);
                 v.set(N::Dloss, p.data.dloss);
                 v.set(N::Doptions, p.data.doptions);
+            }
+            Self::History(p) => {
+                v.set(N::Stop, p.stop.is_some());
+                v.set(N::HalfWords, p.stop.unwrap_or(0));
+                v.records = p.records;
             }
         }
         Ok(v)
     }
 }
 
-impl Unit {
-    fn ioptions_raw(self, options: &Ioptions) -> Result<u64, EmitError> {
+impl Layout {
+    /// Whether payloads of history prediction are possible.
+    pub(crate) const fn has_history(&self, options: Ioptions) -> bool {
+        options.history_prediction && self.params().hpred_size_p > 0
+    }
+
+    fn ioptions_raw(&self, options: &Ioptions) -> Result<u64, EmitError> {
         let mut known = Ioptions::default();
         let mut raw = 0u64;
-        for (bit, mode) in self.ioptions().iter().enumerate() {
-            known.set(*mode, options.get(*mode));
-            raw |= u64::from(options.get(*mode)).wrapping_shl(bit as u32);
+        for (bit, mode) in self.ioptions().enumerate() {
+            known.set(mode, options.get(mode));
+            raw |= u64::from(options.get(mode)).wrapping_shl(bit as u32);
         }
         if known == *options { Ok(raw) } else { Err(EmitError::TooWide(FieldName::Ioptions)) }
     }
 
-    fn parse_ioptions(self, raw: u64) -> Ioptions {
+    fn parse_ioptions(&self, raw: u64) -> Ioptions {
         let mut options = Ioptions::default();
-        for (bit, mode) in self.ioptions().iter().enumerate() {
-            options.set(*mode, raw.wrapping_shr(bit as u32) & 1 != 0);
+        for (bit, mode) in self.ioptions().enumerate() {
+            options.set(mode, raw.wrapping_shr(bit as u32) & 1 != 0);
         }
         options
     }
@@ -514,12 +549,16 @@ fn payload(layout: &Layout, options: Ioptions, format: Format, v: &Values) -> Pa
             ienable: v.flag(N::Ienable),
             encoder_mode: v.byte(N::EncoderMode),
             qual_status: QualStatus::from_raw(v.byte(N::QualStatus)),
-            ioptions: layout.unit().parse_ioptions(v.get(N::Ioptions)),
+            ioptions: layout.parse_ioptions(v.get(N::Ioptions)),
             data: DataSupport {
                 denable: v.flag(N::Denable),
                 dloss: v.flag(N::Dloss),
                 doptions: v.byte(N::Doptions),
             },
+        }),
+        Format::History => Payload::History(History {
+            stop: v.flag(N::Stop).then(|| v.get(N::HalfWords) as u32),
+            records: v.records,
         }),
     }
 }

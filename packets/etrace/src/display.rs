@@ -16,6 +16,8 @@ pub enum Shown {
     Name(&'static str),
     /// Modes.
     Modes(crate::Ioptions),
+    /// Records, as bits in the order in which they are sent.
+    Records(crate::Records),
 }
 
 impl fmt::Display for Shown {
@@ -31,6 +33,7 @@ impl fmt::Display for Shown {
             }
             Self::Name(name) => f.write_str(name),
             Self::Modes(modes) => write!(f, "{modes}"),
+            Self::Records(records) => write!(f, "{records}"),
         }
     }
 }
@@ -100,6 +103,13 @@ impl Payload {
                 show(N::Dloss, Number(p.data.dloss.into()));
                 show(N::Doptions, Number(p.data.doptions.into()));
             }
+            Self::History(p) => {
+                show(N::Stop, Number(p.stop.is_some().into()));
+                if let Some(half_words) = p.stop {
+                    show(N::HalfWords, Number(half_words.into()));
+                }
+                show(N::Records, Shown::Records(p.records));
+            }
         }
     }
 }
@@ -141,6 +151,7 @@ impl fmt::Display for Payload {
                     | N::Denable
                     | N::Dloss
                     | N::Doptions
+                    | N::Stop
             );
             let zero = matches!(value, Shown::Number(0) | Shown::Hex(0));
             if !(quiet && zero) {

@@ -73,7 +73,8 @@ pub(crate) fn emit(packer: &Packer, options: Ioptions, payload: &Payload) -> Opt
     }
     let params = packer.layout().params();
     let subformat_bits = u32::from(params.f0s_width_p);
-    let both = options.branch_prediction && options.jump_target_cache;
+    let both = options.branch_prediction && options.jump_target_cache
+        || packer.layout().has_history(options);
     match payload {
         Payload::Address(report) => emit_report(packer, 2, 2, report),
         Payload::Branch(Branch { map, address: Some(report) }) if !map.is_empty() => {

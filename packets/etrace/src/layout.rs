@@ -1,5 +1,5 @@
 use crate::field_names::field_names;
-use crate::{Params, Unit};
+use crate::{History, Mode, Params, Unit};
 
 /// The payload formats, named by format and subformat.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -20,11 +20,26 @@ pub enum Format {
     Context,
     /// Format 3, subformat 3: support.
     Support,
+    /// Format 0, subformat 2: records of history prediction, which the specification does not have.
+    History,
 }
 
 impl Format {
-    /// Every format, in order of [`Format::code`].
-    pub const ALL: [Self; 8] = [
+    /// Every format: those of the specification in order of [`Format::code`], and the extension.
+    pub const ALL: [Self; 9] = [
+        Self::BranchCount,
+        Self::JumpTarget,
+        Self::Branch,
+        Self::Address,
+        Self::Start,
+        Self::Trap,
+        Self::Context,
+        Self::Support,
+        Self::History,
+    ];
+
+    /// The formats of the specification, in order of [`Format::code`].
+    pub const STANDARD: [Self; 8] = [
         Self::BranchCount,
         Self::JumpTarget,
         Self::Branch,
@@ -46,6 +61,7 @@ impl Format {
             Self::Trap => "3.1",
             Self::Context => "3.2",
             Self::Support => "3.3",
+            Self::History => "0.2",
         }
     }
 
@@ -60,13 +76,14 @@ impl Format {
             Self::Trap => "trap",
             Self::Context => "context",
             Self::Support => "support",
+            Self::History => "history",
         }
     }
 
     /// Value of the format field.
     pub const fn format(self) -> u8 {
         match self {
-            Self::BranchCount | Self::JumpTarget => 0,
+            Self::BranchCount | Self::JumpTarget | Self::History => 0,
             Self::Branch => 1,
             Self::Address => 2,
             Self::Start | Self::Trap | Self::Context | Self::Support => 3,
@@ -78,7 +95,7 @@ impl Format {
         match self {
             Self::BranchCount | Self::Start => Some(0),
             Self::JumpTarget | Self::Trap => Some(1),
-            Self::Context => Some(2),
+            Self::Context | Self::History => Some(2),
             Self::Support => Some(3),
             Self::Branch | Self::Address => None,
         }
@@ -142,6 +159,12 @@ field_names! {
     Dloss = "dloss",
     /// Data trace modes.
     Doptions = "doptions",
+    /// The packet ends after half_words, not where its records do.
+    Stop = "stop",
+    /// Half-words that retired in the packet.
+    HalfWords = "half_words",
+    /// Records of history prediction, and a near address.
+    Records = "records",
 }
 
 /// How wide a field is.
@@ -158,6 +181,9 @@ pub enum Width {
     /// rv_tracer: `8k + 1` bits, as few as hold the value; a reader must infer `k` from the length
     /// of the payload.
     Chunked,
+    /// The rest of the longest payload: [`History::ROOM`] bits, less those of half_words if the
+    /// payload has them.
+    Records,
 }
 
 /// When the payload contains a field.
@@ -173,6 +199,8 @@ pub enum Presence {
     UnlessImplicit,
     /// Only if interrupt is 0.
     IfException,
+    /// Only if stop is 1.
+    IfStop,
 }
 
 /// One row of a payload's field table.
@@ -255,6 +283,12 @@ impl Layout {
         self.tables.get(format as usize).and_then(|t| t.fields.get(..t.len)).unwrap_or_default()
     }
 
+    /// The modes in the ioptions field, from bit 0 up.
+    pub fn ioptions(&self) -> impl Iterator<Item = Mode> + use<> {
+        let history = (self.params.hpred_size_p > 0).then_some(Mode::HistoryPrediction);
+        self.unit.ioptions().iter().copied().chain(history)
+    }
+
     /// Bits of the longest payload before compression.
     pub fn max_bits(&self) -> u32 {
         Format::ALL.iter().map(|f| self.max_format_bits(*f)).max().unwrap_or(0)
@@ -272,6 +306,8 @@ impl Layout {
                     let significant = u32::from(self.params.iaddress_width_p).saturating_add(1);
                     significant.div_ceil(8).min(8).saturating_mul(8).saturating_add(1)
                 }
+                // The field that is present only if stop is 1 takes its room.
+                Width::Records => History::ROOM.saturating_sub(History::HALF_WORDS_BITS),
             })
             .fold(0, u32::saturating_add)
     }
@@ -340,13 +376,23 @@ fn build_table(params: &Params, unit: Unit, format: Format) -> Table {
             t.bits(N::Ienable, 1);
             t.bits(N::EncoderMode, unit.encoder_mode_bits().into());
             t.bits(N::QualStatus, 2);
-            t.bits(N::Ioptions, unit.ioptions().len() as u32);
+            let history = u32::from(params.hpred_size_p > 0);
+            t.bits(N::Ioptions, (unit.ioptions().len() as u32).saturating_add(history));
             if let Some(doptions) = unit.doptions_bits() {
                 t.bits(N::Denable, 1);
                 t.bits(N::Dloss, 1);
                 t.bits(N::Doptions, doptions.into());
             }
         }
+        // Without a predictor there is no such payload.
+        Format::History if params.hpred_size_p > 0 => {
+            t.bits(N::Subformat, params.f0s_width_p.into());
+            t.bits(N::Stop, 1);
+            let half_words = Width::Bits(History::HALF_WORDS_BITS as u8);
+            t.push(N::HalfWords, half_words, Presence::IfStop);
+            t.push(N::Records, Width::Records, Presence::Always);
+        }
+        Format::History => {}
     }
     t
 }

@@ -18,11 +18,14 @@ pub enum Mode {
     SequentiallyInferredJump,
     /// rv_tracer's explicit "addresses are differences" bit.
     DeltaAddress,
+    /// Only what a predictor with history gets wrong is reported: an extension of this project,
+    /// defined in `docs/design/extension-mode.md`. It excludes all modes but full addresses.
+    HistoryPrediction,
 }
 
 impl Mode {
     /// Every mode, in the order in which combinations are written.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::ImplicitReturn,
         Self::ImplicitException,
         Self::SequentiallyInferredJump,
@@ -30,6 +33,7 @@ impl Mode {
         Self::JumpTargetCache,
         Self::FullAddress,
         Self::DeltaAddress,
+        Self::HistoryPrediction,
     ];
 
     /// The name, as in parameter files.
@@ -56,6 +60,7 @@ impl Mode {
             Self::JumpTargetCache => ("jump-target-cache", "jtc", &["cache"]),
             Self::FullAddress => ("full-address", "full", &[]),
             Self::DeltaAddress => ("delta-address", "da", &[]),
+            Self::HistoryPrediction => ("history-prediction", "hp", &[]),
         }
     }
 }
@@ -113,11 +118,20 @@ pub struct Ioptions {
     pub sequentially_inferred_jump: bool,
     /// See [`Mode::DeltaAddress`].
     pub delta_address: bool,
+    /// See [`Mode::HistoryPrediction`].
+    pub history_prediction: bool,
 }
 
 impl Ioptions {
     /// The name for no mode at all: addresses are differences, and everything is reported.
     const NONE: &'static str = "delta";
+
+    /// The mode that cannot be on at the same time as history prediction, if one is.
+    pub fn against_history(&self) -> Option<Mode> {
+        let fits = |mode: &Mode| matches!(mode, Mode::FullAddress | Mode::HistoryPrediction);
+        let mut modes = Mode::ALL.into_iter();
+        modes.find(|mode| self.history_prediction && self.get(*mode) && !fits(mode))
+    }
 
     /// Parses names or codes of modes, joined by `+`, or `delta` for none. The error contains the
     /// part that is not the name of a mode.
@@ -141,6 +155,7 @@ impl Ioptions {
             Mode::BranchPrediction => self.branch_prediction,
             Mode::SequentiallyInferredJump => self.sequentially_inferred_jump,
             Mode::DeltaAddress => self.delta_address,
+            Mode::HistoryPrediction => self.history_prediction,
         }
     }
 
@@ -154,6 +169,7 @@ impl Ioptions {
             Mode::BranchPrediction => &mut self.branch_prediction,
             Mode::SequentiallyInferredJump => &mut self.sequentially_inferred_jump,
             Mode::DeltaAddress => &mut self.delta_address,
+            Mode::HistoryPrediction => &mut self.history_prediction,
         };
         *flag = on;
     }
@@ -185,7 +201,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The modes in the ioptions field, from bit 0 up.
+    /// The modes in the ioptions field, from bit 0 up. With a history predictor there is one more
+    /// bit: [`Layout::ioptions`](crate::Layout::ioptions).
     pub const fn ioptions(self) -> &'static [Mode] {
         match self {
             Self::Reference => &[

@@ -44,6 +44,16 @@ pub struct Params {
     /// The hart identifies sequentially inferable jumps.
     #[cfg_attr(feature = "serde", serde(with = "flag"))]
     pub sijump_p: bool,
+    /// The tagged tables of the history predictor have `2^hpred_size_p` entries each; 0 = none. Not
+    /// a parameter of the specification: see [`Mode::HistoryPrediction`](crate::Mode).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_none"))]
+    pub hpred_size_p: u8,
+}
+
+/// Whether there is no such table: files of encoders without it do not mention it.
+#[cfg(feature = "serde")]
+fn is_none(size: &u8) -> bool {
+    *size == 0
 }
 
 /// The values that follow from the attribute defaults of the specification.
@@ -64,6 +74,7 @@ impl Default for Params {
             return_stack_size_p: 0,
             call_counter_size_p: 0,
             sijump_p: false,
+            hpred_size_p: 0,
         }
     }
 }
@@ -87,6 +98,10 @@ pub enum ParamsError {
     PayloadTooLong(u32),
     /// Branch predictor and jump target cache both exist but the format 0 subformat has no bits.
     NoSubformat,
+    /// A history predictor exists, but a subformat field of this width cannot name its payloads.
+    NoHistorySubformat,
+    /// The unit has no history predictor.
+    NoHistory,
 }
 
 impl fmt::Display for ParamsError {
@@ -103,6 +118,10 @@ impl fmt::Display for ParamsError {
             Self::NoSubformat => f.write_str(
                 "bpred_size_p and cache_size_p are both set, so f0s_width_p must be at least 1",
             ),
+            Self::NoHistorySubformat => f.write_str(
+                "hpred_size_p is set, so f0s_width_p must be at least 2, or 0 if neither bpred_size_p nor cache_size_p is set",
+            ),
+            Self::NoHistory => f.write_str("hpred_size_p is set, but rv_tracer has no such mode"),
         }
     }
 }
@@ -126,11 +145,15 @@ impl Params {
         return_stack_size_p: 0,
         call_counter_size_p: 0,
         sijump_p: false,
+        hpred_size_p: 0,
     };
 
     /// The field table of these parameters, with the support packet of `unit`.
     pub fn layout(&self, unit: Unit) -> Result<Layout, ParamsError> {
         self.check()?;
+        if self.hpred_size_p > 0 && unit == Unit::RvTracer {
+            return Err(ParamsError::NoHistory);
+        }
         let layout = Layout::build(*self, unit);
         let bits = layout.max_bits();
         if bits > MAX_PAYLOAD_BYTES.saturating_mul(8) as u32 {
@@ -176,6 +199,7 @@ impl Params {
             ("cache_size_p", self.cache_size_p, 0, 16),
             ("return_stack_size_p", self.return_stack_size_p, 0, 15),
             ("call_counter_size_p", self.call_counter_size_p, 0, 16),
+            ("hpred_size_p", self.hpred_size_p, 0, 9),
         ];
         for (name, value, min, max) in ranges {
             if value < min || value > max {
@@ -192,6 +216,11 @@ impl Params {
         }
         if self.bpred_size_p > 0 && self.cache_size_p > 0 && self.f0s_width_p == 0 {
             return Err(ParamsError::NoSubformat);
+        }
+        let others = self.bpred_size_p > 0 || self.cache_size_p > 0;
+        let named = self.f0s_width_p >= 2 || (self.f0s_width_p == 0 && !others);
+        if self.hpred_size_p > 0 && !named {
+            return Err(ParamsError::NoHistorySubformat);
         }
         Ok(())
     }

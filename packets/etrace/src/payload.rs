@@ -1,4 +1,4 @@
-use crate::{Format, Ioptions};
+use crate::{Format, History, Ioptions};
 
 /// Every instruction-trace payload.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +19,8 @@ pub enum Payload {
     Context(Context),
     /// Format 3, subformat 3.
     Support(Support),
+    /// Format 0, subformat 2: history prediction.
+    History(History),
 }
 
 impl Payload {
@@ -33,6 +35,7 @@ impl Payload {
             Self::Trap(_) => Format::Trap,
             Self::Context(_) => Format::Context,
             Self::Support(_) => Format::Support,
+            Self::History(_) => Format::History,
         }
     }
 

@@ -8,8 +8,9 @@ use hartrace_etrace::data::{
     LoadResponse, Response,
 };
 use hartrace_etrace::{
-    AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, FieldName, Format, Ioptions,
-    JumpTarget, Layout, Params, Payload, Start, Support, Trap, Unit, branch_map_width,
+    AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Context, FieldName, Format, History,
+    Ioptions, JumpTarget, Layout, Mode, Params, ParamsError, Payload, Records, Start, Support,
+    Trap, Unit, branch_map_width,
 };
 
 /// Every field of every format has bits.
@@ -29,6 +30,7 @@ fn largest() -> Params {
         return_stack_size_p: 15,
         call_counter_size_p: 16,
         sijump_p: true,
+        hpred_size_p: 0,
     }
 }
 
@@ -47,7 +49,7 @@ fn every_table_is_complete() {
             Unit::RvTracer => &[],
             _ => &[N::Denable, N::Dloss, N::Doptions],
         };
-        let expected: [Vec<N>; 8] = [
+        let expected: [Vec<N>; 9] = [
             [&[N::Format, N::Subformat, N::BranchCount, N::BranchFmt], &report[..]].concat(),
             [
                 &[N::Format, N::Subformat, N::Index, N::Branches, N::BranchMap][..],
@@ -70,11 +72,26 @@ fn every_table_is_complete() {
                 support,
             ]
             .concat(),
+            // There is no history predictor.
+            vec![N::Format],
         ];
         for (format, expected) in Format::ALL.into_iter().zip(expected) {
             assert_eq!(names(&layout, format), expected, "{unit:?} {format:?}");
         }
     }
+}
+
+#[test]
+fn history_has_a_table_of_its_own() {
+    use FieldName as N;
+    let params = Params { hpred_size_p: 5, f0s_width_p: 5, ..largest() };
+    let layout = params.layout(Unit::Hartrace).unwrap();
+    let expected = [N::Format, N::Subformat, N::Stop, N::HalfWords, N::Records];
+    assert_eq!(names(&layout, Format::History), expected);
+    assert_eq!(layout.max_format_bits(Format::History), 248);
+    assert_eq!(layout.ioptions().last(), Some(Mode::HistoryPrediction));
+    let longer = Params { f0s_width_p: 6, ..params }.layout(Unit::Hartrace);
+    assert_eq!(longer.err(), Some(ParamsError::PayloadTooLong(249)));
 }
 
 #[test]
@@ -123,6 +140,10 @@ fn longest(layout: &Layout, format: Format) -> (Payload, Ioptions) {
         }
         Format::Context => Payload::Context(Context::default()),
         Format::Support => Payload::Support(Support::default()),
+        Format::History => {
+            options.history_prediction = true;
+            Payload::History(History { stop: Some(0), records: Records::EMPTY })
+        }
     };
     (payload, options)
 }
@@ -132,11 +153,16 @@ fn max_bits_is_the_longest_payload() {
     let small = Params::default();
     let rv64 = Params { iaddress_width_p: 64, return_stack_size_p: 3, ..small };
     let odd = Params { iaddress_width_p: 39, iaddress_lsb_p: 2, ecause_width_p: 9, ..small };
-    for params in [largest(), small, rv64, odd] {
+    let history = Params { hpred_size_p: 9, f0s_width_p: 2, ..rv64 };
+    for params in [largest(), small, rv64, odd, history] {
         for unit in [Unit::Reference, Unit::RvTracer, Unit::Hartrace] {
-            let layout = params.layout(unit).unwrap();
+            let layout = match params.layout(unit) {
+                Err(ParamsError::NoHistory) if unit == Unit::RvTracer => continue,
+                layout => layout.unwrap(),
+            };
             let mut max = 0;
-            for format in Format::ALL {
+            let history = |format| format != Format::History || params.hpred_size_p > 0;
+            for format in Format::ALL.into_iter().filter(|format| history(*format)) {
                 let (payload, options) = longest(&layout, format);
                 let bits = payload.bit_len(&layout, options).unwrap();
                 assert_eq!(u64::from(layout.max_format_bits(format)), bits, "{unit:?} {format:?}");

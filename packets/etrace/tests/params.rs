@@ -33,6 +33,8 @@ fn ranges() {
     check_range("f0s_width_p", 0, 8, base, |p, v| p.f0s_width_p = v);
     check_range("bpred_size_p", 0, 16, base, |p, v| p.bpred_size_p = v);
     check_range("cache_size_p", 0, 16, base, |p, v| p.cache_size_p = v);
+    let wide = Params { f0s_width_p: 2, ..base };
+    check_range("hpred_size_p", 0, 9, wide, |p, v| p.hpred_size_p = v);
     check_range("return_stack_size_p", 0, 15, base, |p, v| p.return_stack_size_p = v);
     check_range("call_counter_size_p", 0, 16, base, |p, v| p.call_counter_size_p = v);
 }

@@ -4,15 +4,15 @@
 use hartrace_bits::{BitReader, BitWriter, Tail, mask, sign_extend};
 use hartrace_etrace::{
     AddressReport, Branch, BranchCount, BranchFmt, BranchMap, Compat, Context, DataSupport,
-    EmitError, Format, Ioptions, JumpTarget, Layout, MAX_PAYLOAD_BYTES, Mode, Packer, Params,
-    ParseError, Payload, QualStatus, Start, Support, Trap, Unit,
+    EmitError, Format, History, Ioptions, JumpTarget, Layout, MAX_PAYLOAD_BYTES, Mode, Packer,
+    Params, ParseError, Payload, QualStatus, Records, Start, Support, Trap, Unit,
 };
 use proptest::prelude::*;
 
 fn params() -> impl Strategy<Value = Params> {
     let iaddress = (prop_oneof![Just(32u8), Just(64), 3u8..=64], 0u8..=2, 1u8..=8, 1u8..=64);
     let state = (1u8..=64, any::<bool>(), 1u8..=64, any::<bool>());
-    let format0 = (0u8..=8, 0u8..=16, 0u8..=16);
+    let format0 = (0u8..=8, 0u8..=16, 0u8..=16, prop_oneof![Just(0u8), 0u8..=9]);
     let depth = (prop_oneof![Just(0u8), 0u8..=15], prop_oneof![Just(0u8), 0u8..=16]);
     (iaddress, state, format0, depth, any::<bool>()).prop_map(
         |(iaddress, state, format0, depth, sijump_p)| Params {
@@ -30,6 +30,7 @@ fn params() -> impl Strategy<Value = Params> {
             return_stack_size_p: depth.0,
             call_counter_size_p: depth.1,
             sijump_p,
+            hpred_size_p: format0.3,
         },
     )
 }
@@ -44,7 +45,7 @@ fn standard_layout() -> impl Strategy<Value = Layout> {
 }
 
 fn options() -> impl Strategy<Value = Ioptions> {
-    any::<[bool; 7]>().prop_map(|on| {
+    any::<[bool; 8]>().prop_map(|on| {
         let mut options = Ioptions::default();
         for (mode, on) in Mode::ALL.into_iter().zip(on) {
             options.set(mode, on);
@@ -109,7 +110,12 @@ impl Raw {
         let time = self.state[1] & mask(params.time_bits());
         let context = self.state[2] & mask(params.context_bits());
         let map = |n| BranchMap::new(n, self.numbers[1]).unwrap();
-        match Format::ALL[self.format] {
+        // Without a predictor there is no such payload.
+        let format = match Format::ALL[self.format] {
+            Format::History if params.hpred_size_p == 0 => Format::Address,
+            format => format,
+        };
+        match format {
             Format::BranchCount => Payload::BranchCount(BranchCount {
                 branch_count: self.numbers[1],
                 branch_fmt: match (with_address, thaddr) {
@@ -147,8 +153,8 @@ impl Raw {
             Format::Context => Payload::Context(Context { privilege, time, context }),
             Format::Support => {
                 let mut ioptions = Ioptions::default();
-                for mode in layout.unit().ioptions() {
-                    ioptions.set(*mode, self.ioptions.get(*mode));
+                for mode in layout.ioptions() {
+                    ioptions.set(mode, self.ioptions.get(mode));
                 }
                 let data = DataSupport {
                     denable: thaddr,
@@ -163,6 +169,14 @@ impl Raw {
                     data: if rv_tracer { DataSupport::default() } else { data },
                 })
             }
+            Format::History => {
+                let stop = flag.then_some(self.numbers[0] & History::MOST_HALF_WORDS);
+                let room = History::ROOM - if flag { History::HALF_WORDS_BITS } else { 0 };
+                let len = self.address as u32 % (room + 1);
+                let bit = |at: u32| self.state[at as usize / 64] >> (at % 64) & 1 != 0;
+                let records = Records::new((0..len).map(bit)).unwrap();
+                Payload::History(History { stop, records })
+            }
         }
     }
 }
@@ -174,10 +188,17 @@ fn enable(payload: &Payload, layout: &Layout, mut options: Ioptions) -> Ioptions
         Format::BranchCount => {
             options.branch_prediction = true;
             options.jump_target_cache &= !alone;
+            options.history_prediction &= !alone;
         }
         Format::JumpTarget => {
             options.jump_target_cache = true;
             options.branch_prediction &= !alone;
+            options.history_prediction &= !alone;
+        }
+        Format::History => {
+            options.history_prediction = true;
+            options.branch_prediction &= !alone;
+            options.jump_target_cache &= !alone;
         }
         _ => {}
     }

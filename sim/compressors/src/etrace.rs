@@ -2,7 +2,9 @@
 
 use crate::cost::{Cost, PartKind};
 use crate::events::Events;
-use crate::{Bits, Code, CompressError, Compressed, Compressor, DecodeError, Decompressor, Fault};
+use crate::{
+    Bits, Code, CompressError, Compressed, Compressor, DecodeError, Decompressor, Fault, Tage,
+};
 use hartrace_decoder::{Config, Event, Image, Path, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::{EncapParams, FrameHeader, Framing, Item, MAX_FRAME};
 use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
@@ -27,19 +29,23 @@ pub struct Etrace {
     pub bp: bool,
     /// Jump target cache.
     pub jtc: bool,
+    /// History prediction, the extension, which excludes all of these but full addresses.
+    pub hp: bool,
     /// The branch predictor has 2 to the power of this many counters.
     pub bpred_size_p: u8,
     /// The jump target cache has 2 to the power of this many entries.
     pub cache_size_p: u8,
     /// The return stack has 2 to the power of this many entries.
     pub return_stack_size_p: u8,
+    /// Each tagged table of the history predictor has 2 to the power of this many entries.
+    pub hpred_size_p: u8,
     /// Calls after an implicit return that are remembered until the next branch; more of them are reported.
     pub return_marks: usize,
 }
 
 impl Default for Etrace {
     fn default() -> Self {
-        let [full, ie, sij, ir, bp, jtc] = [false; 6];
+        let [full, ie, sij, ir, bp, jtc, hp] = [false; 7];
         Self {
             full,
             ie,
@@ -47,9 +53,11 @@ impl Default for Etrace {
             ir,
             bp,
             jtc,
+            hp,
             bpred_size_p: 7,
             cache_size_p: 7,
             return_stack_size_p: 4,
+            hpred_size_p: 5,
             return_marks: EncoderConfig::default().return_marks,
         }
     }
@@ -65,6 +73,7 @@ impl Etrace {
             Ok(Mode::ImplicitReturn) => self.ir = true,
             Ok(Mode::BranchPrediction) => self.bp = true,
             Ok(Mode::JumpTargetCache) => self.jtc = true,
+            Ok(Mode::HistoryPrediction) => self.hp = true,
             Ok(Mode::DeltaAddress) | Err(_) => return false,
         }
         true
@@ -85,6 +94,9 @@ impl Etrace {
         let address = u64::from(xlen) - 1;
         let table = |on: bool, size: u8, entry: u64| if on { entry << size } else { 0 };
         let target = address.saturating_sub(self.cache_size_p.into());
+        if self.hp {
+            return self.history_cost(xlen);
+        }
         let depth = 2 * u64::from(self.return_stack_size_p) + 1;
         let marks = self.return_marks as u64 * (address + u64::from(self.return_stack_size_p) + 2);
         Cost::new(xlen)
@@ -99,10 +111,27 @@ impl Etrace {
             .memory(PartKind::Counters, 16 + if self.bp { 32 } else { 0 })
     }
 
+    /// The tables of the same sizes as a scheme of their own, and what E-Trace needs besides: the step that is not described yet,
+    /// with cause and value of its trap, the last address that was sent, and the counter of synchronisation. Traps are sent with
+    /// their handler, so no register keeps the last one.
+    fn history_cost(&self, xlen: u32) -> Cost {
+        let address = u64::from(xlen) - 1;
+        let entries = 1 << self.hpred_size_p;
+        let tage = Tage { entries, base: 8 * entries, targets: 2 * entries, ..Tage::default() };
+        tage.cost(xlen)
+            .memory(PartKind::Input, (address + 4 + 1 + 2) + (6 + u64::from(xlen)))
+            .memory(PartKind::Counters, 16 + 4)
+    }
+
     pub(crate) fn check(&self) -> Result<(), CompressError> {
-        match (1..=64).contains(&self.return_marks) {
-            true => Ok(()),
-            false => Err(CompressError::Config("E-Trace: return_marks is 1 to 64".into())),
+        let refused = |text: &str| Err(CompressError::Config(format!("E-Trace: {text}")));
+        match self.options().against_history() {
+            Some(mode) => refused(&format!("history prediction excludes {mode}")),
+            None if !(1..=64).contains(&self.return_marks) => refused("return_marks is 1 to 64"),
+            None if self.hp && !(1..=9).contains(&self.hpred_size_p) => {
+                refused("hpred_size_p is 1 to 9")
+            }
+            None => Ok(()),
         }
     }
 
@@ -116,12 +145,14 @@ impl Etrace {
             nocontext_p: true,
             time_width_p: 1,
             notime_p: true,
-            f0s_width_p: 1,
-            bpred_size_p: self.bpred_size_p,
-            cache_size_p: self.cache_size_p,
-            return_stack_size_p: self.return_stack_size_p,
+            // History prediction has a unit of its own, without what it excludes.
+            f0s_width_p: if self.hp { 0 } else { 1 },
+            bpred_size_p: if self.hp { 0 } else { self.bpred_size_p },
+            cache_size_p: if self.hp { 0 } else { self.cache_size_p },
+            return_stack_size_p: if self.hp { 0 } else { self.return_stack_size_p },
             call_counter_size_p: 0,
-            sijump_p: true,
+            sijump_p: !self.hp,
+            hpred_size_p: if self.hp { self.hpred_size_p } else { 0 },
         }
     }
 
@@ -134,6 +165,7 @@ impl Etrace {
             (Mode::ImplicitReturn, self.ir),
             (Mode::BranchPrediction, self.bp),
             (Mode::JumpTargetCache, self.jtc),
+            (Mode::HistoryPrediction, self.hp),
         ] {
             options.set(mode, on);
         }

@@ -54,7 +54,7 @@ pub struct Tage {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TageCoding {
-    /// As runs of right predictions, one for each degree of sureness.
+    /// As runs of right predictions, one for each degree of confidence.
     Runs,
     /// By a binary range coder.
     Range,

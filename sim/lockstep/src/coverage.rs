@@ -296,6 +296,8 @@ impl Coverage {
             Payload::Address(report) => address = Some(*report),
             Payload::Start(start) => self.address(config, false, start.address),
             Payload::Trap(_) | Payload::Context(_) | Payload::Support(_) => {}
+            // Hardware does not send it.
+            Payload::History(_) => {}
         }
         if let Some(report) = address {
             self.address(config, !setting.options.full_address, report.address);

@@ -31,6 +31,7 @@ pub fn config(rng: &mut fastrand::Rng) -> Config {
         return_stack_size_p: if returns == 1 { rng.u8(1..=4) } else { 0 },
         call_counter_size_p: if returns == 2 { rng.u8(1..=5) } else { 0 },
         sijump_p: rng.bool(),
+        hpred_size_p: 0,
     };
     let config = Config {
         lanes: rng.u8(1..=4),
@@ -99,6 +100,7 @@ pub fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
         branch_prediction: e.bpred_size_p > 0 && rng.bool(),
         sequentially_inferred_jump: e.sijump_p && rng.bool(),
         delta_address: false,
+        history_prediction: false,
     };
     let unit = rng.choice(&config.resync);
     let mode = match unit {

@@ -139,7 +139,7 @@ impl<'a> Trial<'a> {
                 _ => ITypeWidth::Four,
             },
         };
-        let mut formats = [0; Format::ALL.len()];
+        let mut formats = [0; Format::STANDARD.len()];
         let mut written = Ok(());
         let start = Instant::now();
         let mut watch = |seen: Seen<'_>| {
@@ -151,7 +151,7 @@ impl<'a> Trial<'a> {
                     written = frame(bytes, out);
                 }
                 let format = encoded.map(|encoded| encoded.payload.format());
-                let index = Format::ALL.iter().position(|other| Some(*other) == format);
+                let index = Format::STANDARD.iter().position(|other| Some(*other) == format);
                 if let Some(count) = index.and_then(|index| formats.get_mut(index)) {
                     *count += 1;
                 }

@@ -7,7 +7,7 @@ use hartrace_etrace::{Mode, Unit};
 use std::fmt::Write;
 
 /// What each parameter means.
-const PARAMETERS: [(&str, &str); 14] = [
+const PARAMETERS: [(&str, &str); 15] = [
     ("iaddress_width_p", "width of instruction addresses in bits, normally XLEN"),
     (
         "iaddress_lsb_p",
@@ -28,6 +28,10 @@ const PARAMETERS: [(&str, &str); 14] = [
     ("return_stack_size_p", "the return stack has 2^N entries; 0: there is none"),
     ("call_counter_size_p", "width of the counter of nested calls; 0: there is none"),
     ("sijump_p", "1: the hart recognises sequentially inferable jumps"),
+    (
+        "hpred_size_p",
+        "each tagged table of the history predictor has 2^N entries; 0: there is none",
+    ),
 ];
 
 /// Who built an encoder.
@@ -75,6 +79,10 @@ impl Draft {
         )?;
         for mode in Mode::ALL.into_iter().filter(|mode| *mode != Mode::DeltaAddress) {
             let on = self.modes.iter().any(|(other, on)| *other == mode && *on);
+            // An extension that most encoders do not have.
+            if mode == Mode::HistoryPrediction && !on {
+                continue;
+            }
             writeln!(text, "{} = {on}", mode.name())?;
         }
         let width = self.itype_width.unwrap_or(4);
@@ -123,7 +131,8 @@ mod tests {
 
     #[test]
     fn comments_change_nothing() {
-        let params = Params { bpred_size_p: 3, iaddress_width_p: 64, ..Params::default() };
+        let params = Params { iaddress_width_p: 64, hpred_size_p: 3, ..Params::default() };
+        let params = Params { bpred_size_p: 3, f0s_width_p: 2, ..params };
         let options = Ioptions { branch_prediction: true, ..Ioptions::default() };
         let draft = Draft::new(&params, Unit::Hartrace, &options);
         assert_eq!(draft.params.len(), PARAMETERS.len());

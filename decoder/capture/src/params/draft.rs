@@ -331,7 +331,7 @@ impl Draft {
 /// Derived from the type itself, so the two cannot disagree.
 fn parameter_names() -> BTreeMap<String, bool> {
     let flags = ["nocontext_p", "notime_p", "sijump_p"];
-    match serde_json::to_value(Params::default()) {
+    match serde_json::to_value(Params { hpred_size_p: 1, ..Params::default() }) {
         Ok(serde_json::Value::Object(map)) => {
             map.into_iter().map(|(name, _)| (name.clone(), flags.contains(&&*name))).collect()
         }

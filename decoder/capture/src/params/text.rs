@@ -120,6 +120,7 @@ mod tests {
                      unit = \"hartrace\"\nitype-width = 3\n";
         for (text, line) in [
             ("iaddress_width_p = 39\nsijump_p = true\nbpred_size_p = 3\n", ""),
+            ("hpred_size_p = 5\n[options]\nhp = true\nfull = true\n", "--xlen 64"),
             ("", "--xlen 32 --framing smi --hart-bits 4 --source 3"),
             ("", "--xlen 64 --framing smi --timestamp-bytes 2"),
             (modes, "--xlen 64 --framing encap --src-bits 6 --type-bits 2 --instruction-type 2"),

@@ -45,6 +45,7 @@ pub(crate) const REFERENCE: Params = Params {
     return_stack_size_p: 0,
     call_counter_size_p: 0,
     sijump_p: false,
+    hpred_size_p: 0,
 };
 
 /// The simulator's reset code, which is in no ELF file.

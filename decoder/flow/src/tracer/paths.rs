@@ -43,6 +43,7 @@ impl Tracer<'_> {
         let block = programs.code.blocks.get(walk.block);
         let possible = self.state == State::On
             && self.config.compat == Compat::None
+            && !self.options.history_prediction
             && !matches!(self.held, Held::MayNotHaveRetired(_))
             && self.undecided.is_none()
             && self.unfinished.is_none()

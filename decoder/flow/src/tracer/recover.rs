@@ -19,7 +19,8 @@ impl Tracer<'_> {
 
     /// Continues after a gap at an address outside a synchronisation; see [`Resync::Address`].
     pub(super) fn resync_fast<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) {
-        if self.config.resync != Resync::Address {
+        // What follows depends on tables whose content is lost.
+        if self.config.resync != Resync::Address || self.options.history_prediction {
             return;
         }
         let (report, outcome) = match payload {

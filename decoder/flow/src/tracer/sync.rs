@@ -20,6 +20,7 @@ impl Tracer<'_> {
             }
             _ => Ok(()),
         };
+        self.leave_history(at, p, sink);
         self.set_options(p.ioptions);
         self.undecided = None;
         if p.qual_status != QualStatus::NoChange || !p.ienable {
@@ -42,6 +43,9 @@ impl Tracer<'_> {
         sink: &mut S,
     ) -> Result<(), Fault> {
         let address = p.address.map(|field| self.unshift(field));
+        if self.options.history_prediction {
+            return self.trap_with_history(at, p, address, sink);
+        }
         let epc = self.epc(p, address);
         let (cause, interrupt, tval) = (p.ecause, p.interrupt, p.tval);
         sink.event(at, Event::Trap { cause, interrupt, tval, epc });
@@ -158,7 +162,12 @@ impl Tracer<'_> {
         self.synchronise(address, p.privilege)?;
         self.switch_on(at, sink);
         self.context(at, (p.privilege, p.context, p.time), sink);
-        self.held = Held::MayNotHaveRetired(at);
+        if self.options.history_prediction {
+            // The records that follow tell whether the instruction retired.
+            self.history.start(address);
+        } else {
+            self.held = Held::MayNotHaveRetired(at);
+        }
         Ok(())
     }
 
@@ -169,6 +178,12 @@ impl Tracer<'_> {
             return;
         }
         let address = self.unshift(p.address);
+        if self.options.history_prediction {
+            if !self.history.is_at(address) {
+                self.gap(at, Fault::Records(self.history.pc), sink);
+            }
+            return;
+        }
         // The payload contains the outcome of a branch there.
         if self.programs.code.blocks.insn(address).is_ok_and(|insn| insn.is_branch()) {
             self.walk.outcomes.push(!p.branch);

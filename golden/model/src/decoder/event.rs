@@ -114,6 +114,9 @@ pub enum Fault {
     /// Implicit exception mode is on, but the trap vector of this privilege was not given.
     #[error("no trap vector was given for privilege {0}")]
     NoVector(u8),
+    /// The records of history prediction, or what stands between them, do not fit the program.
+    #[error("the records of history prediction do not fit the program at {0:#018x}")]
+    Records(u64),
 }
 
 /// Receives events, each with the payload that caused it.

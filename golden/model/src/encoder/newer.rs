@@ -47,7 +47,7 @@ pub(crate) fn describe(
 
     let Chart { state, previous, current, .. } = chart;
     if state.context_pending {
-        state.context_packet(&current, out);
+        state.context_packet(&current, Reason::ImpreciseContext, out);
     }
     if state.resync_state == ResyncState::Flush {
         state.resync_state = ResyncState::Sync;

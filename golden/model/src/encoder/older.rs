@@ -128,7 +128,7 @@ fn choose(
         state.map_only(current, out);
     }
     if current.changes_context_imprecisely(&before.step) {
-        state.context_packet(current, out);
+        state.context_packet(current, Reason::ImpreciseContext, out);
     }
     false
 }

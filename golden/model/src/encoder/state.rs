@@ -1,5 +1,6 @@
 //! State that the encoder keeps between steps, apart from the pipeline.
 
+use super::history::Packet;
 use super::step::Step;
 use super::{Encoded, EncoderConfig, PayloadSink, Reason, Resync};
 use crate::Compat;
@@ -50,6 +51,8 @@ pub(crate) struct State {
     pub(crate) context_pending: bool,
     pub(crate) losing: bool,
     pub(crate) announce_loss: bool,
+    /// History prediction.
+    pub(crate) history: Packet,
 }
 
 impl State {
@@ -71,6 +74,7 @@ impl State {
             context_pending: false,
             losing: false,
             announce_loss: false,
+            history: Packet::new(config.params.hpred_size_p),
             config,
         }
     }
@@ -204,18 +208,23 @@ impl State {
         });
         self.last_address = step.address;
         self.send(step.row, payload, reason, out);
-        self.synchronised();
+        // History prediction keeps its tables, so nobody can start here.
+        if self.config.options.history_prediction {
+            self.context_pending = false;
+        } else {
+            self.synchronised();
+        }
     }
 
     /// Format 3, subformat 2.
-    pub(crate) fn context_packet(&mut self, step: &Step, out: PayloadSink<'_>) {
+    pub(crate) fn context_packet(&mut self, step: &Step, reason: Reason, out: PayloadSink<'_>) {
         let payload = Payload::Context(Context {
             privilege: self.privilege(step),
             time: self.time(step),
             context: self.context(step),
         });
         self.context_pending = false;
-        self.send(step.row, payload, Reason::ImpreciseContext, out);
+        self.send(step.row, payload, reason, out);
     }
 
     /// Format 3, subformat 3.
@@ -247,6 +256,9 @@ impl State {
                 false => self.config.options.get(*mode),
             };
             reported.set(*mode, on);
+        }
+        if self.config.params.hpred_size_p > 0 {
+            reported.history_prediction = self.config.options.history_prediction;
         }
         reported
     }

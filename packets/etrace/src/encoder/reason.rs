@@ -51,6 +51,8 @@ pub enum Reason {
     Mispredicted,
     /// The counter of correct predictions is full.
     CountFull,
+    /// History prediction: no room for another record.
+    RecordsFull,
     /// Tracing stopped.
     Stopped,
     /// A mispredicted return or an asynchronous discontinuity leads into a change of privilege or
@@ -64,7 +66,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Enabled,
         Self::First,
         Self::Handler,
@@ -88,6 +90,7 @@ impl Reason {
         Self::MapFull,
         Self::Mispredicted,
         Self::CountFull,
+        Self::RecordsFull,
         Self::Stopped,
         Self::Restart,
         Self::Lost,
@@ -132,6 +135,7 @@ impl Reason {
             Self::MapFull => "31 branches pending (7.7)",
             Self::Mispredicted => "misprediction after a run of correct predictions (7.8)",
             Self::CountFull => "counter of correct predictions full (7.8)",
+            Self::RecordsFull => "no room for another record (extension mode)",
             Self::Stopped => "tracing stopped (7.5.1)",
             Self::Restart => {
                 "discontinuity into another privilege or context that 3.0 cannot report (D6, D14)"

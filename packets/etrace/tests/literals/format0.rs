@@ -3,8 +3,8 @@
 use crate::{branches, rv32, rv64};
 use hartrace_bits::{BitReader, Tail};
 use hartrace_etrace::{
-    AddressReport, BranchCount, BranchFmt, Ioptions, JumpTarget, Layout, Params, ParamsError,
-    ParseError, Payload, Unit,
+    AddressReport, BranchCount, BranchFmt, History, Ioptions, JumpTarget, Layout, Params,
+    ParamsError, ParseError, Payload, Records, Unit,
 };
 
 fn predict() -> Ioptions {
@@ -168,4 +168,71 @@ fn branch_fmt_1_is_reserved() {
     // format=0:2 branch_count=0:32 branch_fmt=1:2
     let bytes = [0, 0, 0, 0, 0b0100];
     assert_eq!(parse(layout(0, predictor()), predict(), &bytes), ParseError::BranchFmt(1));
+}
+
+fn history() -> Ioptions {
+    Ioptions { history_prediction: true, ..Ioptions::default() }
+}
+
+fn records(bits: &str) -> Records {
+    let digits = bits.chars().filter(|c| !c.is_whitespace());
+    Records::new(digits.map(|c| c == '1')).unwrap()
+}
+
+// format=0:2 stop=1:1 half_words=18:20 records: a wrong prediction after one that was right, a run
+// without a wrong one
+codec_test!(
+    history_that_stops,
+    layout(0, Params { hpred_size_p: 5, ..rv64(1) }),
+    history(),
+    243,
+    [0x94, 0x00, 0x00, 0xff],
+    Payload::History(History { stop: Some(18), records: records("01 1") })
+);
+
+// format=0:2 stop=0:1 records: a wrong prediction after one that was right, a jump that was
+// predicted wrongly at once, no place; near address=0x10008
+codec_test!(
+    history_with_an_address,
+    layout(0, Params { hpred_size_p: 5, ..rv64(1) }),
+    history(),
+    243,
+    [0x10, 0x10, 0x00, 0x02],
+    Payload::History(History { stop: None, records: records("01 00 0  0 0001000000000000100") })
+);
+
+// format=0:2 subformat=2:2 stop=0:1 records: all ones
+codec_test!(
+    history_with_a_subformat,
+    layout(2, Params { hpred_size_p: 9, bpred_size_p: 6, ..rv64(1) }),
+    Ioptions { branch_prediction: true, ..history() },
+    245,
+    [0xe8],
+    Payload::History(History { stop: None, records: records("1") })
+);
+
+#[test]
+fn history_needs_a_subformat_of_its_own() {
+    for (f0s_width_p, bpred_size_p, good) in
+        [(0, 0, true), (1, 0, false), (2, 0, true), (0, 6, false), (1, 6, false), (2, 6, true)]
+    {
+        let params = Params { hpred_size_p: 5, bpred_size_p, ..rv64(1) };
+        let refused = layout(f0s_width_p, params).err();
+        let expected = (!good).then_some(ParamsError::NoHistorySubformat);
+        assert_eq!(refused, expected, "{f0s_width_p} {bpred_size_p}");
+    }
+    let params = Params { hpred_size_p: 5, ..rv64(1) };
+    assert_eq!(params.layout(Unit::RvTracer).err(), Some(ParamsError::NoHistory));
+}
+
+/// Records continue with copies of the last bit, and more of them than fit are refused.
+#[test]
+fn records_are_a_number_with_a_sign() {
+    let some = records("0110 1");
+    assert_eq!([some.get(0, 4), some.get(1, 3), some.get(60, 8)], [0b0110, 0b011, 0xff]);
+    assert_eq!((some.get(300, 5), some.bit(1000), some.to_string()), (31, true, "01101".into()));
+    assert_eq!(records("0110 1111"), some);
+    assert_eq!(Records::new([]), Some(Records::EMPTY));
+    assert!(Records::new([true; 240]).is_some());
+    assert_eq!(Records::new([true; 241]), None);
 }

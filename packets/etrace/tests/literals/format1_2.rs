@@ -14,6 +14,7 @@ const DELTA: Ioptions = Ioptions {
     branch_prediction: false,
     sequentially_inferred_jump: false,
     delta_address: false,
+    history_prediction: false,
 };
 
 fn layout(params: Params) -> Result<Layout, ParamsError> {

@@ -3,6 +3,8 @@
 
 use hartrace_compressors::{Bits, Code, Scheme, Setup};
 use hartrace_etrace::ingress::Retired;
+use hartrace_etrace::{Ioptions, Params, Payload, Records};
+use hartrace_golden::{Encoded, Encoder, EncoderConfig};
 use hartrace_isa::{Insn, Kind, Link};
 use hartrace_sources::executed::bundled::PROGRAMS;
 use hartrace_sources::executed::{Program, ProgramError};
@@ -284,13 +286,20 @@ struct Packets {
     open: [Option<(u64, usize)>; 8],
     records: Vec<Vec<u64>>,
     instructions: u64,
+    /// The records of each packet that has ended, with a near address or the bit of a far one.
+    ended: Vec<Vec<u64>>,
 }
 
 impl Packets {
     fn end(&mut self, trap: Option<Vec<u64>>) {
         self.out.push(u64::from(trap.is_some()));
         self.out.extend(trap.unwrap_or_default());
-        self.out.extend(self.records.drain(..).flatten());
+        let records: Vec<u64> = self.records.drain(..).flatten().collect();
+        self.out.extend(&records);
+        // As a mode, a packet in which nothing retires is not sent.
+        if self.instructions > 0 {
+            self.ended.push(records);
+        }
         self.open = [None; 8];
         self.instructions = 0;
     }
@@ -333,7 +342,10 @@ impl Packets {
                     self.start_record(p.records, vec![0]);
                 }
                 self.end(None);
-                self.out.extend(address);
+                self.out.extend(&address);
+                let far = address[0] == 1;
+                let bits = if far { &address[..1] } else { &address };
+                self.ended.last_mut().expect("the packet").extend(bits);
             }
             None => {}
         }
@@ -455,18 +467,19 @@ impl Coder {
         state.handler = handler;
     }
 
-    fn end(self) -> Vec<u64> {
+    /// All bits; and for section 5 the records of each packet.
+    fn end(self) -> (Vec<u64>, Vec<Vec<u64>>) {
         match self {
             Self::Packets(mut packets) => {
                 packets.end(None);
-                packets.out
+                (packets.out, packets.ended)
             }
             Self::Ranges(mut ranges) => {
                 ranges.bit(26, false);
                 let low = ranges.low as u32;
                 ranges.out.extend(low.to_be_bytes());
                 let bits = |byte: &u8| bits_of(u64::from(*byte), 8).into_iter().rev();
-                ranges.out.iter().flat_map(bits).collect()
+                (ranges.out.iter().flat_map(bits).collect(), Vec::new())
             }
         }
     }
@@ -478,7 +491,7 @@ fn trace(p: &Parameters, steps: &[Step], every: usize, code: &Code) -> Vec<u64> 
     // Where the instruction before leads, and the handler of the trap after it.
     let (mut start, mut trap) = (steps[0].pc, None);
     for part in steps.chunks(every) {
-        out.extend(self::part(p, part, start, trap, code));
+        out.extend(self::part(p, part, start, trap, code).0);
         let Some(Step { pc, insn, next, trap: after }) = part.last() else { break };
         start = next.unwrap_or(insn.next(code.xlen(), *pc));
         trap = *after;
@@ -487,7 +500,13 @@ fn trace(p: &Parameters, steps: &[Step], every: usize, code: &Code) -> Vec<u64> 
 }
 
 /// A part between synchronisations. A trap after its last instruction belongs to the next one.
-fn part(p: &Parameters, steps: &[Step], start: u64, trap: Option<u64>, code: &Code) -> Vec<u64> {
+fn part(
+    p: &Parameters,
+    steps: &[Step],
+    start: u64,
+    trap: Option<u64>,
+    code: &Code,
+) -> (Vec<u64>, Vec<Vec<u64>>) {
     let xlen = code.xlen();
     let width = xlen.bits();
     let first: Vec<u64> = bits_of(start >> 1, width - 1).into_iter().rev().collect();
@@ -606,19 +625,59 @@ const SIZES: [(&str, Parameters); 3] = [
 const CHOSEN: [&str; 7] =
     ["calls", "interp", "sort", "float", "interrupts", "interrupts-rv32", "linux"];
 
+/// The code of a bundled program, and what it retires.
+fn executed(name: &str) -> (Code, Vec<Retired>) {
+    let (_, elf) = PROGRAMS.iter().find(|(bundled, _)| *bundled == name).expect(name);
+    let program = Program::new(name, elf.to_vec()).expect(name);
+    let mut rows = Vec::new();
+    let executed = program.execute(200_000, |some| {
+        rows.extend_from_slice(some);
+        Ok::<(), ProgramError>(())
+    });
+    executed.expect(name);
+    (Code::new(program.image()), rows)
+}
+
+/// Section 8: payloads of the golden encoder hold the records of the scheme, packet by packet. The rest of the
+/// trace are standard payloads.
+#[test]
+fn the_mode_of_etrace_sends_the_same_records() {
+    for name in CHOSEN {
+        let (code, rows) = executed(name);
+        let steps = steps(&rows, &code);
+        let (_, expected) = part(&SIZES[0].1, &steps, steps[0].pc, None, &code);
+        let config = EncoderConfig {
+            params: Params {
+                iaddress_width_p: code.xlen().bits() as u8,
+                hpred_size_p: 5,
+                ..Params::default()
+            },
+            options: Ioptions { history_prediction: true, ..Ioptions::default() },
+            ..EncoderConfig::default()
+        };
+        let mut encoder = Encoder::new(config).expect("an encoder");
+        let (mut found, mut others) = (Vec::new(), 0);
+        let mut take = |encoded: Encoded| match encoded.payload {
+            Payload::History(history) => found.push(history.records),
+            _ => others += 1,
+        };
+        rows.iter().for_each(|row| encoder.retire(row, &mut take));
+        encoder.finish(&mut take);
+        let records = |bits: &Vec<u64>| Records::new(bits.iter().map(|bit| *bit != 0));
+        let expected: Vec<_> = expected.iter().map(|bits| records(bits).expect(name)).collect();
+        let equal = found.iter().zip(&expected).take_while(|(a, b)| a == b).count();
+        let at = |all: &[Records]| all.get(equal).map(Records::to_string);
+        let differ = format!("{name}, packet {equal}: {:?}, {:?}", at(&found), at(&expected));
+        assert!(found == expected, "{differ}; {} of {}", found.len(), expected.len());
+        assert!(found.len() > 10 && others >= 3, "{name}: {} packets", found.len());
+    }
+}
+
 /// The same bits from both compressors.
 #[test]
 fn a_second_implementation_of_tage_agrees() {
     for name in CHOSEN {
-        let (_, elf) = PROGRAMS.iter().find(|(bundled, _)| *bundled == name).expect(name);
-        let program = Program::new(name, elf.to_vec()).expect(name);
-        let code = Code::new(program.image());
-        let mut rows = Vec::new();
-        let executed = program.execute(200_000, |some| {
-            rows.extend_from_slice(some);
-            Ok::<(), ProgramError>(())
-        });
-        executed.expect(name);
+        let (code, rows) = executed(name);
         let steps = steps(&rows, &code);
         for (number, (settings, sizes)) in SIZES.iter().enumerate() {
             for range in [false, true] {

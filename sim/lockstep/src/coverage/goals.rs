@@ -74,8 +74,8 @@ fn has(config: &Config, mode: Mode) -> bool {
         Mode::JumpTargetCache => etrace.cache_size_p > 0,
         Mode::BranchPrediction => etrace.bpred_size_p > 0,
         Mode::SequentiallyInferredJump => etrace.sijump_p,
-        // A bit of packets, not a mode of its own.
-        Mode::DeltaAddress => false,
+        // A bit of packets, not a mode of its own; and one that hardware does not have.
+        Mode::DeltaAddress | Mode::HistoryPrediction => false,
     }
 }
 

@@ -19,8 +19,8 @@ pub struct Figures {
     pub instructions: u64,
     /// The counts of both encoders.
     pub summary: Summary,
-    /// Packets of each format, in the order of [`Format::ALL`].
-    pub formats: [u64; Format::ALL.len()],
+    /// Packets of each format, in the order of [`Format::STANDARD`].
+    pub formats: [u64; Format::STANDARD.len()],
     /// Instructions that were lost.
     pub lost: u64,
     /// The result of decoding, if the program is known.
@@ -109,7 +109,7 @@ impl<W: Write> Report<W> {
     fn row(&mut self, figures: &Figures) -> io::Result<()> {
         if !std::mem::replace(&mut self.started, true) {
             write!(self.out, "{:15} {:>9} {:>12}", "program", "cycles", "instructions")?;
-            for format in Format::ALL {
+            for format in Format::STANDARD {
                 write!(self.out, " {:>6}", format.code())?;
             }
             writeln!(
@@ -140,7 +140,7 @@ impl<W: Write> Report<W> {
             cycles: summary.cycles,
             instructions: figures.instructions,
             packets: summary.payloads,
-            packets_by_format: Format::ALL
+            packets_by_format: Format::STANDARD
                 .map(Format::code)
                 .into_iter()
                 .zip(figures.formats)

@@ -212,6 +212,7 @@ fn vector(name: &str, path: &Path, table: &Table) -> Result<(), Failed> {
         branch_prediction: true,
         sequentially_inferred_jump: true,
         delta_address: false,
+        history_prediction: false,
     };
     let all = run(&mut bench, all)?;
     let wide = Config { itype_width_p: 4, ..stalling("small_bytes")? };

@@ -21,12 +21,18 @@ pub const ALL: [&str; 13] = [
     "ir+ie+sij+bp+jtc",
 ];
 
-/// A mode that does not exist, or that this project's encoder does not support.
+/// Modes that this project's encoders do not have.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no mode `{name}`")]
-pub struct UnknownMode {
-    /// The unknown name.
-    pub name: String,
+pub enum UnknownMode {
+    /// There is no mode of this name, or no encoder of this project has it.
+    #[error("there is no mode `{0}`")]
+    Name(String),
+    /// Another mode is on, although history prediction is.
+    #[error("history-prediction cannot be on together with {0}")]
+    Excluded(Mode),
+    /// A mode of the software encoder only.
+    #[error("no hardware has the mode history-prediction")]
+    NotInHardware,
 }
 
 impl UnknownMode {
@@ -35,10 +41,16 @@ impl UnknownMode {
         let named = |mode: &Mode| format!("{} ({})", mode.name(), mode.code());
         let names: Vec<_> = Mode::ALL.iter().filter(|mode| has(mode)).map(named).collect();
         let names = format!("delta, or some of {} joined by +", names.join(", "));
-        // It stands for a list of combinations, but only one can be used here.
-        match self.name == "all" {
-            true => format!("one combination: {names}"),
-            false => format!("{names}; or all, where there can be several combinations"),
+        match self {
+            // It stands for a list of combinations, but only one can be used here.
+            Self::Name(name) if name == "all" => format!("one combination: {names}"),
+            Self::Name(_) => {
+                format!("{names}; or all, where there can be several combinations")
+            }
+            Self::Excluded(_) => "hp, or hp+full".into(),
+            Self::NotInHardware => {
+                "other modes, or `hartrace run`, which encodes in software".into()
+            }
         }
     }
 }
@@ -47,12 +59,28 @@ impl UnknownMode {
 ///
 /// # Errors
 ///
-/// If one of them does not exist.
+/// If one of them does not exist, or if they exclude each other.
 pub fn named(text: &str) -> Result<Ioptions, UnknownMode> {
-    let options = Ioptions::named(text).map_err(|part| UnknownMode { name: part.to_owned() })?;
+    let options = Ioptions::named(text).map_err(|part| UnknownMode::Name(part.to_owned()))?;
     match Mode::ALL.iter().find(|mode| options.get(**mode) && !has(mode)) {
-        Some(mode) => Err(UnknownMode { name: mode.to_string() }),
-        None => Ok(options),
+        Some(mode) => Err(UnknownMode::Name(mode.to_string())),
+        None => match options.against_history() {
+            Some(mode) => Err(UnknownMode::Excluded(mode)),
+            None => Ok(options),
+        },
+    }
+}
+
+/// Returns the modes in `text`, for an encoder in hardware.
+///
+/// # Errors
+///
+/// As [`named`], and if no hardware has one of them.
+pub fn in_hardware(text: &str) -> Result<Ioptions, UnknownMode> {
+    let options = named(text)?;
+    match options.history_prediction {
+        true => Err(UnknownMode::NotInHardware),
+        false => Ok(options),
     }
 }
 
@@ -87,10 +115,28 @@ pub fn traces(program: &Program, options: &Ioptions) -> bool {
 
 /// Whether this project's encoder supports a mode.
 fn has(mode: &Mode) -> bool {
-    Unit::Hartrace.ioptions().contains(mode)
+    *mode == Mode::HistoryPrediction || Unit::Hartrace.ioptions().contains(mode)
 }
 
-/// Returns the parameters of an encoder with every option, for harts of this width.
+/// Returns the parameters of an encoder with these options: one with every option of the specification, or one with
+/// history prediction, which needs none of them.
+pub fn params_for(xlen: hartrace_isa::Xlen, options: &Ioptions) -> Params {
+    let all = params(xlen);
+    match options.history_prediction {
+        true => Params {
+            f0s_width_p: 0,
+            bpred_size_p: 0,
+            cache_size_p: 0,
+            return_stack_size_p: 0,
+            sijump_p: false,
+            hpred_size_p: 5,
+            ..all
+        },
+        false => all,
+    }
+}
+
+/// Returns the parameters of an encoder with every option of the specification, for harts of this width.
 pub fn params(xlen: hartrace_isa::Xlen) -> Params {
     Params {
         iaddress_width_p: xlen.bits() as u8,
@@ -107,6 +153,7 @@ pub fn params(xlen: hartrace_isa::Xlen) -> Params {
         return_stack_size_p: 4,
         call_counter_size_p: 0,
         sijump_p: true,
+        hpred_size_p: 0,
     }
 }
 
@@ -122,6 +169,12 @@ mod tests {
         assert!(options.implicit_return && options.jump_target_cache && !options.full_address);
         assert!(named("retrun").unwrap_err().to_string().contains("no mode `retrun`"));
         assert!(named("delta-address").is_err());
+        assert!(
+            named("hp").unwrap().history_prediction && named("history-prediction+full").is_ok()
+        );
+        assert_eq!(named("hp+bp"), Err(UnknownMode::Excluded(Mode::BranchPrediction)));
+        assert_eq!(in_hardware("full+hp"), Err(UnknownMode::NotInHardware));
+        assert!(in_hardware("ir+bp").is_ok());
         assert!(named("all").unwrap_err().hint().starts_with("one combination: delta, or some of"));
     }
 }

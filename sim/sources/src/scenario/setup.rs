@@ -145,6 +145,7 @@ fn set_param(line: &Line<'_>, word: &str, params: &mut Params) -> Result<(), Lin
         "bpred_size_p" => &mut params.bpred_size_p,
         "cache_size_p" => &mut params.cache_size_p,
         "return_stack_size_p" => &mut params.return_stack_size_p,
+        "hpred_size_p" => &mut params.hpred_size_p,
         "call_counter_size_p" => &mut params.call_counter_size_p,
         "nocontext_p" | "notime_p" | "sijump_p" => {
             let flag = match name {

@@ -37,6 +37,7 @@ fn any_config(unroll: u32, random: &mut Rng) -> Config {
         return_stack_size_p: if returns == 1 { random.u8(1..=4) } else { 0 },
         call_counter_size_p: if returns == 2 { random.u8(1..=5) } else { 0 },
         sijump_p: false,
+        hpred_size_p: 0,
     };
     let type_bits = random.u8(..4);
     let source_bits = if random.bool() { 0 } else { random.u8(..=16) };
@@ -100,7 +101,7 @@ impl Stream {
                 }
                 1 => self.frame_of_any_bytes(),
                 _ => {
-                    let format = self.random.choice(Format::ALL).unwrap_or(Format::Start);
+                    let format = self.random.choice(Format::STANDARD).unwrap_or(Format::Start);
                     self.packet(format);
                 }
             }
@@ -301,7 +302,8 @@ impl Stream {
                 })
             }
             Format::Context => Payload::Context(Context { privilege, time, context }),
-            Format::Support => self.support(),
+            // Not in hardware, and not among the formats that are chosen from.
+            Format::History | Format::Support => self.support(),
         }
     }
 

@@ -194,6 +194,8 @@ impl Packets {
                 self.trap(&mut r, p);
             }
             Payload::Context(p) => state(&mut r, p.privilege, p.time, p.context),
+            // No parameters of a hardware decoder have it.
+            Payload::History(_) => {}
             Payload::Support(p) => {
                 r.field(N::Ienable, p.ienable);
                 r.field(N::EncoderMode, p.encoder_mode);

@@ -34,14 +34,15 @@ struct Record<'a> {
 #[derive(Debug)]
 pub struct Table<W> {
     json: bool,
-    started: bool,
+    /// Whether the last header has a column for the extension; `None` before the first.
+    header: Option<bool>,
     out: W,
 }
 
 impl<W: Write> Table<W> {
     /// Starts a table, or with `json` one JSON object per line.
     pub fn new(out: W, json: bool) -> Self {
-        Self { json, started: false, out }
+        Self { json, header: None, out }
     }
 
     /// Prints some lines, and returns whether every instruction was recovered. How programs ended makes no
@@ -65,9 +66,12 @@ impl<W: Write> Table<W> {
     }
 
     fn row(&mut self, line: &Line) -> io::Result<()> {
-        if !std::mem::replace(&mut self.started, true) {
+        let shown = |format: Format, extended| extended || Format::STANDARD.contains(&format);
+        let history = line.figures.formats.get(Format::History as usize);
+        let extended = history.is_some_and(|count| *count > 0);
+        if self.header.replace(extended) != Some(extended) {
             write!(self.out, "{:15} {:40} {:>12}", "program", "mode", "instructions")?;
-            for format in Format::ALL {
+            for format in Format::ALL.into_iter().filter(|format| shown(*format, extended)) {
                 write!(self.out, " {:>7}", format.code())?;
             }
             writeln!(
@@ -78,8 +82,10 @@ impl<W: Write> Table<W> {
         }
         let Figures { formats, bytes, .. } = &line.figures;
         write!(self.out, "{:15} {:40} {:12}", line.program, line.mode, line.instructions)?;
-        for count in formats {
-            write!(self.out, " {count:>7}")?;
+        for (format, count) in Format::ALL.into_iter().zip(formats) {
+            if shown(format, extended) {
+                write!(self.out, " {count:>7}")?;
+            }
         }
         let verdict = match (&line.figures.difference, complaint(line.exit)) {
             (Some(difference), _) => format!("NO: {difference}"),
@@ -106,9 +112,10 @@ impl<W: Write> Table<W> {
             idle_instructions: figures.idle,
             packets: figures.packets,
             packets_by_format: Format::ALL
-                .map(Format::code)
                 .into_iter()
                 .zip(figures.formats)
+                .filter(|(format, count)| *count > 0 || Format::STANDARD.contains(format))
+                .map(|(format, count)| (format.code(), count))
                 .collect(),
             bytes: figures.bytes,
             bits_per_instruction: line.bits_per_instruction(),

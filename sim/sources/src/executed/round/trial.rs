@@ -60,9 +60,9 @@ impl Trial<'_> {
         // Implicit exceptions require the trap vectors in advance.
         let implicit = modes.iter().any(|options| options.implicit_exception);
         let tvec = if implicit { program.trap_vectors(limit)? } else { Vec::new() };
-        let params = modes::params(program.xlen());
         let mut rounds = Vec::new();
         for options in modes {
+            let params = modes::params_for(program.xlen(), options);
             rounds.push(Round::new(params, *options, program.image(), tvec.clone(), None)?);
         }
         // Files are not opened before the program runs, so that those of a program that cannot are left alone.
@@ -133,7 +133,7 @@ impl Line {
 
     /// Describes the trace of `program` in this mode.
     pub fn description(&self, program: &Program) -> Description {
-        let params = modes::params(program.xlen());
+        let params = modes::params_for(program.xlen(), &self.options);
         let draft = Draft::new(&params, Unit::Hartrace, &self.options);
         let draft = draft.resync(Resync::Packets(RESYNC));
         let framing = Some(Kind::Reference);
