@@ -31,6 +31,13 @@ pub const RVFI_ADAPTER: [Source; 4] = [
 const GENERIC_ADAPTER: [Source; 3] =
     [PACKAGE, SIJUMP, ("rvfi_te_adapter.sv", include_str!("../rtl/rvfi_te_adapter.sv"))];
 
+/// Names and texts of the files that make a CVA6 wait for an encoder that stalls it, in the order that tools require.
+pub const HOLD: [Source; 3] = [
+    ("te_clock_gate.sv", include_str!("../rtl/te_clock_gate.sv")),
+    ("te_hold_slice.sv", include_str!("../rtl/te_hold_slice.sv")),
+    ("cva6_te_hold.sv", include_str!("../rtl/cva6_te_hold.sv")),
+];
+
 /// Maximum number of instructions that a CVA6 commits in one cycle.
 const CVA6_COMMIT_PORTS: u8 = 2;
 

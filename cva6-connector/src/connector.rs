@@ -1,10 +1,10 @@
 //! The whole connector.
 
-use crate::Interface;
+use crate::adapter::{HOLD, Interface};
 use crate::config::{Building, Config, ConfigError};
 use crate::port::side_by_side;
 use crate::{direct, itype, serialised};
-use hartrace_encoder_hdl::files;
+use hartrace_encoder_hdl::{Overflow, files};
 use hartrace_rtl::{Component, Direction, Expr, Module};
 
 /// The module `cva6_te_connector`: its input is the neutral port of a hart, its output blocks for
@@ -71,7 +71,7 @@ pub fn sources(config: &Config) -> Result<Vec<(String, String)>, ConfigError> {
 type Files = Vec<(String, String)>;
 
 /// Files of the connector between a core and an encoder, and those of its adapter with their list,
-/// [`Interface::list`]. The adapter is part of a design only together with the core. The names of the connector's modules
+/// [`Interface::list`], with what makes a CVA6 wait if the encoder stalls it. The adapter is part of a design only together with the core. The names of the connector's modules
 /// start with `prefix`.
 ///
 /// # Errors
@@ -85,7 +85,10 @@ pub fn package(
     let ports = interface.commit_ports(encoder.lanes);
     let config = Config::for_encoder(encoder).with_commit_ports(ports);
     let modules = files(&connector(&config)?.prefixed(prefix));
-    let sources = interface.adapter(&config);
+    let mut sources = interface.adapter(&config);
+    if encoder.overflow == Overflow::Stall && interface != Interface::Rvfi {
+        sources.extend(HOLD.map(|(name, text)| (name.to_owned(), text.to_owned())));
+    }
     let list = sources.iter().map(|(name, _)| format!("{name}\n")).collect();
     let mut adapter = vec![(interface.list().to_owned(), list)];
     adapter.extend(sources);

@@ -23,7 +23,7 @@ mod port;
 mod serialised;
 mod slots;
 
-pub use adapter::{ADAPTER, Interface, RVFI_ADAPTER};
+pub use adapter::{ADAPTER, HOLD, Interface, RVFI_ADAPTER};
 pub use config::{Building, Config, ConfigError, Retirement};
 pub use connector::{connector, package, sources};
 pub use itype::Kind;

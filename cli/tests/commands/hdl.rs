@@ -156,6 +156,14 @@ fn with_a_core() {
     assert!(list.ends_with("cva6_te_rvfi_adapter.sv\ncva6_te_rvfi_bind.sv\n"), "{list}");
     let bind = read("cva6_te_rvfi_bind.sv");
     assert!(bind.contains(".Lanes         (2)") && bind.contains(".Xlen          (32)"), "{bind}");
+    // One that has to wait needs slices to its bus.
+    let waits = std::fs::read_to_string(place.dir.join("rtl/config.toml")).unwrap();
+    std::fs::write(place.dir.join("waits.toml"), waits.replace("\"drop\"", "\"stall\"")).unwrap();
+    place.clean("hdl --config waits.toml --core cva6 -o waits");
+    let read = |name: &str| std::fs::read_to_string(place.dir.join("waits").join(name)).unwrap();
+    let list = read("cva6_te_adapter.f");
+    assert!(list.ends_with("te_clock_gate.sv\nte_hold_slice.sv\ncva6_te_hold.sv\n"), "{list}");
+    assert!(read("cva6_te_hold.sv").contains("core_clk_o"));
     // Any core retires as many instructions as the encoder takes.
     place.clean("hdl --config micro --xlen 64 --core rvfi -o any");
     let read = |name: &str| std::fs::read_to_string(place.dir.join("any").join(name)).unwrap();

@@ -6,7 +6,7 @@ mod probes;
 mod rvfi;
 
 use fastrand::Rng;
-use hartrace_cva6_connector::{ADAPTER, Config, Kind, RVFI_ADAPTER};
+use hartrace_cva6_connector::{ADAPTER, Config, HOLD, Kind, RVFI_ADAPTER};
 use hartrace_hdl_tools::lint::Linter;
 use hartrace_hdl_tools::verilate::{Design, Options, Simulation, available};
 use hartrace_isa::Xlen;
@@ -72,6 +72,7 @@ fn main() {
         Trial::test("rvfi_one_lane", || rvfi::random(Xlen::Rv32, 1)),
         Trial::test("rvfi_two_lanes", || rvfi::random(Xlen::Rv64, 2)),
         Trial::test("rvfi_rules_that_are_broken", rvfi::lost),
+        Trial::test("lint_hold", lint_hold),
     ];
     let mut trials: Vec<Trial> =
         trials.into_iter().map(|trial| trial.with_ignored_flag(!available())).collect();
@@ -81,11 +82,23 @@ fn main() {
 
 fn lint() -> Result<(), Failed> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint_adapter");
-    let mut designs = vec![probed()];
+    let mut designs = vec![probed(), held()];
     for (lanes, xlen) in [(1, 32), (2, 64)] {
         designs.push(rvfi::adapter(&Config { lanes, xlen, ..Config::default() }));
     }
     Linter::Slang.check(&folder, &designs)
+}
+
+/// What makes a core wait, in a module with the types of a bus.
+fn held() -> Vec<(String, String)> {
+    let around = ("held.sv", include_str!("hold.sv"));
+    let named = |(name, text): (&str, &str)| (name.trim_end_matches(".sv").into(), text.into());
+    [around].into_iter().chain(HOLD).map(named).collect()
+}
+
+fn lint_hold() -> Result<(), Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint_hold");
+    Linter::Verilator.check(&folder, &[held()])
 }
 
 /// An adapter inside a substitute for the core.

@@ -2,10 +2,11 @@
 //!
 //! The prover chooses an instruction and a trap, which are followed: [`follow`] claims what must
 //! hold at the ports. Induction shows that it holds in any run, with invariants on the positions
-//! within the connector: [`direct`], [`serialised`].
+//! within the connector: [`direct`], [`serialised`]. Of the slices that let a core wait, see [`hold`].
 
 mod direct;
 mod follow;
+mod hold;
 mod serialised;
 mod walk;
 
@@ -24,6 +25,7 @@ fn main() {
             }
         }
     }
+    proofs.extend(hold::proofs());
     run(Path::new(env!("CARGO_TARGET_TMPDIR")), proofs)
 }
 

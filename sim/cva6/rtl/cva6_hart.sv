@@ -18,6 +18,8 @@ module cva6_hart (
   input  logic         debug_req_i,
   // The core stands still in this cycle: for encoders that have it wait.
   input  logic         hold_i,
+  // Its clock may stop: slices are between it and memory.
+  input  logic         sliced_i,
 
   output logic         aw_valid_o,
   input  logic         aw_ready_i,
@@ -187,19 +189,40 @@ module cva6_hart (
     no_coprocessor.register_ready   = 1'b1;
   end
 `else
+  typedef ariane_axi::aw_chan_t aw_t;
+  typedef ariane_axi::w_chan_t w_t;
+  typedef ariane_axi::b_chan_t b_t;
+  typedef ariane_axi::ar_chan_t ar_t;
+  typedef ariane_axi::r_chan_t r_t;
   typedef ariane_axi::req_t req_t;
   typedef ariane_axi::resp_t resp_t;
 `endif
-  req_t  req;
-  resp_t resp;
+  // Of the core, of the slices towards memory, and of memory.
+  req_t  core_req, slice_req, req;
+  resp_t core_resp, slice_resp, resp;
+  logic  core_clk;
 
-  // A clock gate. While the core has no clock, what it offers does not count, neither to memory nor to whoever
-  // observes it.
-  logic runs, core_clk;
+  cva6_te_hold #(
+    .aw_t   (aw_t),
+    .w_t    (w_t),
+    .b_t    (b_t),
+    .ar_t   (ar_t),
+    .r_t    (r_t),
+    .req_t  (req_t),
+    .resp_t (resp_t)
+  ) i_hold (
+    .clk_i,
+    .rst_ni,
+    .hold_i,
+    .core_clk_o  (core_clk),
+    .core_req_i  (core_req),
+    .core_resp_o (slice_resp),
+    .bus_req_o   (slice_req),
+    .bus_resp_i  (resp)
+  );
 
-  always_latch if (!clk_i) runs = ~hold_i;
-
-  assign core_clk = clk_i & runs;
+  assign req       = sliced_i ? slice_req : core_req;
+  assign core_resp = sliced_i ? slice_resp : resp;
 
 `ifdef CVA6_RVFI
   cva6 #(
@@ -227,8 +250,8 @@ module cva6_hart (
     .rvfi_probes_o (),
     .cvxif_req_o   (),
     .cvxif_resp_i  (no_coprocessor),
-    .noc_req_o     (req),
-    .noc_resp_i    (resp)
+    .noc_req_o     (core_req),
+    .noc_resp_i    (core_resp)
   );
 `else
   cva6 i_cva6 (
@@ -242,12 +265,12 @@ module cva6_hart (
     .debug_req_i,
     .cvxif_req_o  (),
     .cvxif_resp_i ('0),
-    .axi_req_o    (req),
-    .axi_resp_i   (resp)
+    .axi_req_o    (core_req),
+    .axi_resp_i   (core_resp)
   );
 `endif
 
-  assign aw_valid_o = req.aw_valid & ~hold_i;
+  assign aw_valid_o = req.aw_valid;
   assign aw_id_o    = 4'(req.aw.id);
   assign aw_addr_o  = 64'(req.aw.addr);
   assign aw_len_o   = req.aw.len;
@@ -255,19 +278,19 @@ module cva6_hart (
   assign aw_burst_o = req.aw.burst;
   assign aw_lock_o  = req.aw.lock;
   assign aw_atop_o  = req.aw.atop;
-  assign w_valid_o  = req.w_valid & ~hold_i;
+  assign w_valid_o  = req.w_valid;
   assign w_data_o   = req.w.data;
   assign w_strb_o   = req.w.strb;
   assign w_last_o   = req.w.last;
-  assign b_ready_o  = req.b_ready & ~hold_i;
-  assign ar_valid_o = req.ar_valid & ~hold_i;
+  assign b_ready_o  = req.b_ready;
+  assign ar_valid_o = req.ar_valid;
   assign ar_id_o    = 4'(req.ar.id);
   assign ar_addr_o  = 64'(req.ar.addr);
   assign ar_len_o   = req.ar.len;
   assign ar_size_o  = req.ar.size;
   assign ar_burst_o = req.ar.burst;
   assign ar_lock_o  = req.ar.lock;
-  assign r_ready_o  = req.r_ready & ~hold_i;
+  assign r_ready_o  = req.r_ready;
 
   always_comb begin
     resp          = '0;

@@ -27,7 +27,7 @@ impl Default for Latency {
 }
 
 /// The contents of `AW` or `AR`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) id: u8,
     pub(crate) address: u64,
@@ -105,6 +105,10 @@ pub(crate) struct Axi {
     /// The write whose data is awaited, and the number of its beats so far.
     write: Option<(Address, u64)>,
     offers: Offers,
+    /// Requests that were not accepted in the last cycle.
+    waiting: Requests,
+    /// How often one of them was not there in the next cycle, or another one was.
+    pub(crate) withdrawn: u64,
 }
 
 impl Axi {
@@ -117,6 +121,8 @@ impl Axi {
             written: VecDeque::new(),
             write: None,
             offers: Offers::default(),
+            waiting: Requests::default(),
+            withdrawn: 0,
         }
     }
 
@@ -137,6 +143,19 @@ impl Axi {
     /// Handles the core's side of the same cycle.
     pub(crate) fn request(&mut self, now: u64, requests: &Requests, bus: &mut Bus) {
         let offers = self.offers;
+        let Requests { read, write, data, .. } = self.waiting;
+        let kept = [
+            read.is_none() || read == requests.read,
+            write.is_none() || write == requests.write,
+            data.is_none() || data == requests.data,
+        ];
+        self.withdrawn += kept.into_iter().filter(|kept| !kept).count() as u64;
+        self.waiting = Requests {
+            read: requests.read.filter(|_| !offers.read_ready),
+            write: requests.write.filter(|_| !offers.write_ready),
+            data: requests.data.filter(|_| !offers.data_ready),
+            ..Requests::default()
+        };
         if offers.read.is_some() && requests.takes_read {
             self.beats.pop_front();
         }
@@ -226,6 +245,31 @@ mod tests {
         assert_eq!(axi.offer(6).written.map(|written| (written.id, written.resp)), Some((5, OKAY)));
         axi.request(6, &taken, &mut bus);
         assert!(axi.offer(7).written.is_none());
+    }
+
+    #[test]
+    fn a_request_that_waits_has_to_stay() {
+        let mut bus = Bus::new(vec![0; 64], None, 1);
+        let mut axi = Axi::new(0, Latency { cycles: 9, jitter: 0 }, 0);
+        let data = |word| Requests { data: Some((word, 0xff, true)), ..Requests::default() };
+        // Data without a write is not accepted.
+        for (now, requests, withdrawn) in [
+            (0, data(1), 0),
+            (1, data(1), 0),
+            (2, data(2), 1),
+            (3, Requests::default(), 2),
+            (4, data(3), 2),
+        ] {
+            assert!(!axi.offer(now).data_ready);
+            axi.request(now, &requests, &mut bus);
+            assert_eq!(axi.withdrawn, withdrawn, "cycle {now}");
+        }
+        let read = Some(Address { address: RAM, ..Address::default() });
+        for now in 5..7 {
+            assert!(axi.offer(now).read_ready);
+            axi.request(now, &Requests { read, ..data(3) }, &mut bus);
+        }
+        assert_eq!(axi.withdrawn, 2);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The sources of the core, from PyPI or of a user's own list, and the model built from them.
 
 use crate::{Cva6Error, FileList};
-use hartrace_cva6_connector::{Config as Connector, Interface};
+use hartrace_cva6_connector::{Config as Connector, HOLD, Interface};
 use hartrace_hdl_tools::verilate::{Design, Mode, Model, Options};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -213,7 +213,9 @@ impl Core {
         let adapter = |design: Design, (name, text): (String, String)| {
             design.text(name.trim_end_matches(".sv"), &text)
         };
-        let design = self.interface().adapter(connector).into_iter().fold(design, adapter);
+        let hold = HOLD.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        let texts = self.interface().adapter(connector).into_iter().chain(hold);
+        let design = texts.fold(design, adapter);
         Ok(design.text("cva6_hart", HART).clock("clk_i").reset("rst_ni", false))
     }
 

@@ -25,12 +25,21 @@ pub struct Config {
     pub harts: usize,
     /// The width of the core.
     pub xlen: Xlen,
+    /// Whether slices are between cores and memory, as cores need whose clocks may stop.
+    pub sliced: bool,
 }
 
 impl Default for Config {
     /// One hart of 64 bits, memory that responds after 2 cycles, and no external stimuli.
     fn default() -> Self {
-        Self { latency: Latency::default(), seed: 0, pokes: Vec::new(), harts: 1, xlen: Xlen::Rv64 }
+        Self {
+            latency: Latency::default(),
+            seed: 0,
+            pokes: Vec::new(),
+            harts: 1,
+            xlen: Xlen::Rv64,
+            sliced: false,
+        }
     }
 }
 
@@ -119,6 +128,8 @@ impl Platform {
         let (mut cores, mut harts) = (Vec::new(), Vec::new());
         for number in 0..config.harts {
             let mut core = model.start(config.seed as u32)?;
+            let sliced = core.input("sliced_i")?;
+            core.set(sliced, config.sliced.into());
             harts.push(Attached {
                 reset: core.input("rst_ni")?,
                 ports: HartPorts::new(&mut core, number, RAM)?,
@@ -155,6 +166,12 @@ impl Platform {
     #[must_use]
     pub fn read_memory(&self, address: u64, size: u64) -> Option<&[u8]> {
         self.bus.bytes(address, size)
+    }
+
+    /// Returns how often a core, or its slice, withdrew or changed a request that memory had not accepted, which AXI forbids.
+    #[must_use]
+    pub fn withdrawn(&self) -> u64 {
+        self.harts.iter().map(|hart| hart.axi.withdrawn).sum()
     }
 
     /// Returns what the program has printed.

@@ -26,9 +26,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod buffer;
 mod proof;
 mod rig;
 
+pub use buffer::buffer;
 pub use proof::Proof;
 pub use rig::{Rig, Stream, num};
 

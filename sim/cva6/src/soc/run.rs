@@ -30,7 +30,7 @@ pub struct Job {
     pub elf: Vec<u8>,
     /// Additional memory contents.
     pub memory: Vec<(u64, Vec<u8>)>,
-    /// Memory and devices; the number of harts and their width are replaced by the actual ones.
+    /// Memory and devices; the number of harts, their width and slices are replaced by the actual ones.
     pub platform: PlatformConfig,
     /// The settings of the encoders.
     pub setting: Setting,
@@ -62,10 +62,9 @@ impl Job {
     pub(crate) fn platform(
         &self,
         core: &Model,
-        harts: usize,
-        xlen: Xlen,
+        (harts, xlen, sliced): Shape,
     ) -> Result<Platform, SocError> {
-        let config = PlatformConfig { harts, xlen, ..self.platform.clone() };
+        let config = PlatformConfig { harts, xlen, sliced, ..self.platform.clone() };
         let mut platform = Platform::new(core, &self.elf, &config)?;
         for (address, bytes) in &self.memory {
             if !platform.write_memory(*address, bytes) {
@@ -76,11 +75,16 @@ impl Job {
     }
 }
 
+/// What a system demands of its cores: how many, of which width, and whether slices are before memory, since clocks may stop.
+pub(crate) type Shape = (usize, Xlen, bool);
+
 /// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// How the traced run ended.
     pub run: Run,
+    /// How often a request to memory was withdrawn or changed before it was accepted, which AXI forbids.
+    pub withdrawn: u64,
     /// All output of the sink.
     pub bytes: Vec<u8>,
     /// The largest number of packets that waited for the sink at the same time.
@@ -169,9 +173,8 @@ impl Soc {
         job: &Job,
         survey: &Survey,
     ) -> Result<Vec<Outcome>, SocError> {
-        let shape = |soc: &Soc| (soc.config.top.harts, soc.config.xlen(), soc.config.stalls());
-        let first = systems.first().map(|(soc, _)| shape(soc));
-        if systems.iter().any(|(soc, _)| soc.config.stalls() || Some(shape(soc)) != first) {
+        let first = systems.first().map(|(soc, _)| soc.shape());
+        if systems.iter().any(|(soc, _)| soc.config.stalls() || Some(soc.shape()) != first) {
             let what = "systems around the same cores have the same harts, and none can stall them";
             return Err(SocError::Mode(what.to_owned()));
         }
@@ -192,8 +195,7 @@ fn trace_all(
     survey: &Survey,
 ) -> Result<Vec<Outcome>, SocError> {
     let Some(&(first, ..)) = systems.first() else { return Ok(Vec::new()) };
-    let harts = first.config.top.harts as usize;
-    let mut platform = job.platform(&first.core, harts, first.config.xlen())?;
+    let mut platform = job.platform(&first.core, first.shape())?;
     if let Some(path) = &job.waves {
         for (hart, core) in platform.cores().iter_mut().enumerate() {
             core.waves(&waves_of_core(path, hart))?;
@@ -221,12 +223,16 @@ fn trace_all(
     let run = platform.run(job.limit, &mut traced)?;
     let ended = traced.into_iter().map(|mut one| {
         one.stop(platform.cores())?;
-        Ok(one.watch.finish(run, platform.console().to_vec(), &one.soc.config.top.encoder))
+        Ok(one.watch.finish(run, &platform, &one.soc.config.top.encoder))
     });
     ended.collect()
 }
 
 impl Soc {
+    pub(crate) fn shape(&self) -> Shape {
+        (self.config.top.harts as usize, self.config.xlen(), self.config.stalls())
+    }
+
     /// Checks that the encoder has these modes: its registers would not accept others.
     fn has(&self, options: &Ioptions) -> Result<(), SocError> {
         let params = self.config.top.encoder_params();
@@ -403,7 +409,7 @@ impl<'a> Watch<'a> {
         });
     }
 
-    fn finish(mut self, run: Run, console: Vec<u8>, config: &Config) -> Outcome {
+    fn finish(mut self, run: Run, platform: &Platform, config: &Config) -> Outcome {
         let bits = config.etrace.time_bits();
         if let Some((offset, error)) = self.deframer.finish() {
             let what = format!("byte {offset}, the end of the stream: {error}");
@@ -431,7 +437,14 @@ impl<'a> Watch<'a> {
             }
         });
         let harts = harts.collect();
-        Outcome { run, bytes: self.bytes, peak_fifo: self.peak_fifo, harts, console }
+        Outcome {
+            run,
+            withdrawn: platform.withdrawn(),
+            bytes: self.bytes,
+            peak_fifo: self.peak_fifo,
+            harts,
+            console: platform.console().to_vec(),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A run without tracing, which shows what a decoder has to know about a program and what tracing
 //! must not change.
 
-use crate::soc::run::Job;
+use crate::soc::run::{Job, Shape};
 use crate::soc::{Soc, SocError};
 use crate::{Commit, Event, Run};
 use hartrace_decoder::Image;
@@ -52,7 +52,7 @@ impl Survey {
     ///
     /// If it cannot be loaded, or the simulation fails.
     pub fn alone(model: &Model, job: &Job) -> Result<Self, SocError> {
-        Self::new(model, job, 1, Xlen::Rv64)
+        Self::new(model, job, (1, Xlen::Rv64, false))
     }
 
     /// The trap vectors that a decoder needs with these modes.
@@ -71,8 +71,8 @@ impl Survey {
         }
     }
 
-    fn new(model: &Model, job: &Job, harts: usize, xlen: Xlen) -> Result<Self, SocError> {
-        let mut platform = job.platform(model, harts, xlen)?;
+    fn new(model: &Model, job: &Job, shape @ (harts, xlen, _): Shape) -> Result<Self, SocError> {
+        let mut platform = job.platform(model, shape)?;
         let mut image = Image::new(Isa::new(xlen));
         image.add_elf(&job.elf, 0)?;
         for (address, bytes) in &job.memory {
@@ -120,6 +120,6 @@ impl Soc {
     ///
     /// If it cannot be loaded, or the simulation fails.
     pub fn survey(&self, job: &Job) -> Result<Survey, SocError> {
-        Survey::new(&self.core, job, self.config.top.harts as usize, self.config.xlen())
+        Survey::new(&self.core, job, self.shape())
     }
 }
