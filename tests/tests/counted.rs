@@ -155,6 +155,27 @@ fn a_few_hostile_bytes_cost_little() {
     assert_eq!(calls.count.instructions, instructions(branches));
 }
 
+/// The limit of blocks holds for branches that are only counted, whatever the loop.
+#[test]
+fn counted_branches_keep_to_the_limit() {
+    const LIMIT: u64 = 1000;
+    // The second: loop: c.beqz a0,.+4; c.nop; c.bnez a0,loop.
+    for code in [&LOOP[..], &[0xc111, 0x0001, 0xfd75, 0xbfed]] {
+        let image = image(code);
+        let payloads: Vec<_> = start(31).into_iter().chain([counted(4000)]).collect();
+        let config = Config { max_blocks: LIMIT, ..config() };
+        let mut every = Every::<Calls>::default();
+        decode(&image, config, &payloads, &mut every);
+        let Calls { count, faults, .. } = every.0;
+        let [Fault::TooLong { blocks: LIMIT, .. }] = faults[..] else {
+            panic!("{faults:?} after {} instructions", count.instructions)
+        };
+        // No block has more than two instructions; those before the count have their own limit.
+        let most = 2 * (LIMIT + 40);
+        assert!((LIMIT..=most).contains(&count.instructions), "{count:?}");
+    }
+}
+
 /// Loops of all kinds: what is added up does not depend on whether turns are reported together.
 #[test]
 fn sums_do_not_depend_on_repetition() {
