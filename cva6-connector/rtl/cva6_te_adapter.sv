@@ -17,6 +17,7 @@ module cva6_te_adapter
   input  logic                                        set_debug_pc,
   input  bp_resolve_t                                 resolved_branch,
   input  logic [TRANS_ID_BITS-1:0]                    flu_trans_id_ex_id,
+  input  logic [ASID_WIDTH-1:0]                       asid_csr_ex,
 
   output logic [NR_COMMIT_PORTS-1:0]                  valid_o,
   output logic [NR_COMMIT_PORTS-1:0][riscv::XLEN-1:0] pc_o,
@@ -32,6 +33,7 @@ module cva6_te_adapter
   output logic [riscv::XLEN-1:0]                      tval_o,
   output logic [riscv::XLEN-1:0]                      trap_pc_o,
   output logic [1:0]                                  priv_o,
+  output logic [riscv::XLEN-1:0]                      context_o,
   output logic                                        debug_o
 );
   // A branch is resolved when it is executed, cycles before it commits, and its entry in the scoreboard does
@@ -92,6 +94,8 @@ module cva6_te_adapter
   assign tval_o      = ex_commit.tval;
   assign trap_pc_o   = pc_o[0];
   assign priv_o      = priv_lvl;
+  // The number of the address space, satp.ASID. A write of satp empties the pipeline.
+  assign context_o   = riscv::XLEN'(asid_csr_ex);
   assign debug_o     = debug_mode;
 
   cva6_te_sijump #(

@@ -13,6 +13,7 @@ bind cva6 cva6_te_adapter i_te_adapter (
   .set_debug_pc,
   .resolved_branch,
   .flu_trans_id_ex_id,
+  .asid_csr_ex,
   .valid_o      (),
   .pc_o         (),
   .compressed_o (),
@@ -27,5 +28,6 @@ bind cva6 cva6_te_adapter i_te_adapter (
   .tval_o       (),
   .trap_pc_o    (),
   .priv_o       (),
+  .context_o    (),
   .debug_o      ()
 );

@@ -12,7 +12,9 @@ module cva6_te_rvfi_adapter
   parameter type rvfi_probes_t = logic,
   // What the connector was generated for: at least the commit ports of the core, and the width of its registers.
   parameter int unsigned Lanes = CVA6Cfg.NrCommitPorts,
-  parameter int unsigned Xlen = CVA6Cfg.XLEN
+  parameter int unsigned Xlen = CVA6Cfg.XLEN,
+  // The context is satp.ASID, or, for systems that use none, satp.PPN: the root of the table of pages.
+  parameter bit ContextIsRoot = 1'b0
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
@@ -35,6 +37,7 @@ module cva6_te_rvfi_adapter
   output logic [Xlen-1:0]            tval_o,
   output logic [Xlen-1:0]            trap_pc_o,
   output logic [1:0]                 priv_o,
+  output logic [Xlen-1:0]            context_o,
   output logic                       debug_o
 );
   localparam int unsigned Ports  = CVA6Cfg.NrCommitPorts;
@@ -191,6 +194,18 @@ module cva6_te_rvfi_adapter
   assign trap_pc_o   = pc_o[0];
   assign priv_o      = rvfi_probes_i.instr.priv_lvl;
   assign debug_o     = rvfi_probes_i.instr.debug_mode;
+
+  // The address space; 0 while there is no translation. A write of satp retires with the old one, and empties the
+  // pipeline.
+  localparam int unsigned PpnBits  = (Xlen == 32) ? 22 : 44;
+  localparam int unsigned AsidBits = (Xlen == 32) ? 9 : 16;
+  logic [Xlen-1:0] satp;
+  assign satp = rvfi_probes_i.csr.satp_q;
+  always_comb begin
+    context_o = Xlen'(satp[PpnBits+:AsidBits]);
+    if (ContextIsRoot) context_o = Xlen'(satp[PpnBits-1:0]);
+    if (satp[Xlen-1:PpnBits+AsidBits] == '0) context_o = '0;
+  end
 
   cva6_te_sijump #(
     .Lanes(Lanes)

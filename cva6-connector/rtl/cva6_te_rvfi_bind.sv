@@ -25,5 +25,6 @@ bind cva6 cva6_te_rvfi_adapter #(
   .tval_o        (),
   .trap_pc_o     (),
   .priv_o        (),
+  .context_o     (),
   .debug_o       ()
 );

@@ -22,6 +22,8 @@ pub struct Config {
     pub ecause_width_p: u8,
     /// Width of *priv*.
     pub privilege_width_p: u8,
+    /// Width of the context; 0 for none.
+    pub context_width_p: u8,
     /// Whether each lane has an input that marks sequentially inferable jumps.
     pub sijump: bool,
     /// What a block is.
@@ -66,6 +68,7 @@ impl Default for Config {
             iretire_width_p: 5,
             ecause_width_p: 5,
             privilege_width_p: 2,
+            context_width_p: 0,
             sijump: false,
             retirement: Retirement::default(),
             building: Building::default(),
@@ -107,6 +110,7 @@ impl Config {
             iretire_width_p: encoder.iretire_width_p,
             ecause_width_p: params.ecause_width_p,
             privilege_width_p: params.privilege_width_p,
+            context_width_p: if params.nocontext_p { 0 } else { params.context_width_p },
             sijump: params.sijump_p,
             ..Self::default()
         }
@@ -136,6 +140,7 @@ impl Config {
             ("iretire_width_p", self.iretire_width_p, 2, 16),
             ("ecause_width_p", self.ecause_width_p, 1, self.xlen),
             ("privilege_width_p", self.privilege_width_p, 2, 8),
+            ("context_width_p", self.context_width_p, 0, 64),
             ("fifo_depth", self.fifo_depth, 2, 128),
         ] {
             if !(min..=max).contains(&value) {

@@ -1,7 +1,8 @@
 //! The ports that are common to both ways of building blocks.
 
 use crate::config::Config;
-use hartrace_rtl::{Expr, Module, concat};
+use hartrace_etrace::ingress::CType;
+use hartrace_rtl::{Expr, Module, concat, lit};
 
 /// Committed instructions, and whether they end a block; lane 0 is the oldest.
 #[derive(Debug)]
@@ -18,6 +19,7 @@ pub(crate) struct Commits {
     pub(crate) cause: Expr,
     pub(crate) tval: Expr,
     pub(crate) trap_pc: Expr,
+    /// With the context in the bits above it: a block has one of each.
     pub(crate) privilege: Expr,
     /// Whether the hart is halted after these commits.
     pub(crate) halts: Expr,
@@ -41,6 +43,13 @@ impl Commits {
         let tval = m.input("tval_i", w, "of the trap; ignored for interrupts");
         let trap_pc = m.input("trap_pc_i", w, "address of what did not retire");
         let privilege = m.input("priv_i", config.privilege_width_p.into(), "level, in every cycle");
+        let privilege = match config.context_width_p {
+            0 => privilege,
+            width => concat(&[
+                &m.input("context_i", width.into(), "context, in every cycle"),
+                &privilege,
+            ]),
+        };
         let debug = m.input("debug_i", 1, "in debug mode: nothing of it is traced");
         let halted = m.input("halted_i", 1, "halted behind what is committed");
         let flush = m.input("flush_i", 1, "let no block wait for more instructions");
@@ -81,6 +90,7 @@ pub(crate) struct Blocks {
     pub(crate) sijump: Option<Expr>,
     pub(crate) cause: Expr,
     pub(crate) tval: Expr,
+    /// With the context in the bits above it.
     pub(crate) privilege: Expr,
     pub(crate) halted: Expr,
     pub(crate) stall: Expr,
@@ -101,13 +111,29 @@ impl Blocks {
                 .then(|| m.output("sijump_o", n, "it ends in a sequentially inferable jump")),
             cause: m.output("cause_o", config.ecause_width_p.into(), "of the trap"),
             tval: m.output("tval_o", w, "of the trap"),
-            privilege: m.output("priv_o", config.privilege_width_p.into(), "privilege level"),
+            privilege: level(m, config),
             halted: m.output("halted_o", 1, "the hart is halted behind what retires"),
             stall: m.output("stall_o", 1, "the hart has to hold what it commits"),
             lost: m.output("lost_o", 1, "something that was committed is lost"),
             empty: m.output("empty_o", 1, "nothing is on its way"),
         }
     }
+}
+
+/// The privilege level, and above it the context if there is one.
+fn level(m: &Module, config: &Config) -> Expr {
+    let width = config.privilege_width_p.into();
+    let level = m.output("priv_o", width, "privilege level");
+    if config.context_width_p == 0 {
+        return level;
+    }
+    let context = m.output("context_o", config.context_width_p.into(), "the context");
+    let ctype = m.output("ctype_o", 2, "how to report a change of the context: where it is");
+    m.assign(&ctype, lit(2, CType::Precise as u128));
+    let both = m.wire("level_and_context", width + context.width());
+    m.assign(&level, both.trunc(width));
+    m.assign(&context, both.slice(width, context.width()));
+    both
 }
 
 /// Lanes side by side, lane 0 lowest.

@@ -11,6 +11,7 @@ package ariane_pkg;
   localparam int unsigned NR_COMMIT_PORTS = 2;
   localparam int unsigned NR_SB_ENTRIES = 8;
   localparam int unsigned TRANS_ID_BITS = 3;
+  localparam int unsigned ASID_WIDTH = 16;
   typedef enum logic [3:0] {NONE = 4'd0, ALU = 4'd3, CTRL_FLOW = 4'd4, CSR = 4'd6} fu_t;
   typedef enum logic [7:0] {
     ADD = 8'd0, LTS = 8'd13, LTU = 8'd14, GES = 8'd15, GEU = 8'd16, EQ = 8'd17, NE = 8'd18, JALR = 8'd19,
@@ -60,7 +61,8 @@ module cva6
   input logic         debug_entry_i,
   input logic         resolved_i,
   input logic         resolved_taken_i,
-  input logic [2:0]   resolved_slot_i
+  input logic [2:0]   resolved_slot_i,
+  input logic [15:0]  asid_i
 );
   scoreboard_entry_t [NR_COMMIT_PORTS-1:0] commit_instr_id_commit;
   logic [NR_COMMIT_PORTS-1:0]              commit_ack;
@@ -70,6 +72,7 @@ module cva6
   logic                                    set_debug_pc;
   bp_resolve_t                             resolved_branch;
   logic [TRANS_ID_BITS-1:0]                flu_trans_id_ex_id;
+  logic [ASID_WIDTH-1:0]                   asid_csr_ex;
 
   for (genvar i = 0; i < NR_COMMIT_PORTS; i++) begin : gen_entry
     assign commit_instr_id_commit[i] = {
@@ -84,6 +87,7 @@ module cva6
   assign set_debug_pc       = debug_entry_i;
   assign resolved_branch    = {resolved_i, resolved_taken_i};
   assign flu_trans_id_ex_id = resolved_slot_i;
+  assign asid_csr_ex        = asid_i;
 endmodule
 
 // The core with the adapter bound into it, whose outputs are read by their names.
@@ -108,6 +112,7 @@ module adapted (
   input  logic         resolved_i,
   input  logic         resolved_taken_i,
   input  logic [2:0]   resolved_slot_i,
+  input  logic [15:0]  asid_i,
   output logic [1:0]   valid_o,
   output logic [127:0] pc_o,
   output logic [1:0]   compressed_o,
@@ -122,6 +127,7 @@ module adapted (
   output logic [63:0]  tval_o,
   output logic [63:0]  trap_pc_o,
   output logic [1:0]   priv_o,
+  output logic [63:0]  context_o,
   output logic         debug_o
 );
   cva6 i_cva6 (.*);
@@ -140,5 +146,6 @@ module adapted (
   assign tval_o       = i_cva6.i_te_adapter.tval_o;
   assign trap_pc_o    = i_cva6.i_te_adapter.trap_pc_o;
   assign priv_o       = i_cva6.i_te_adapter.priv_o;
+  assign context_o    = i_cva6.i_te_adapter.context_o;
   assign debug_o      = i_cva6.i_te_adapter.debug_o;
 endmodule

@@ -66,8 +66,9 @@ fn main() {
     let args = Arguments::from_args();
     let trials = vec![
         Trial::test("commit_nets", commit_nets),
-        Trial::test("probes_one_issue_port", || probes::probes(Xlen::Rv32, 1)),
-        Trial::test("probes_two_issue_ports", || probes::probes(Xlen::Rv64, 2)),
+        Trial::test("probes_one_issue_port", || probes::probes(Xlen::Rv32, 1, false)),
+        Trial::test("probes_two_issue_ports", || probes::probes(Xlen::Rv64, 2, false)),
+        Trial::test("probes_root_of_pages", || probes::probes(Xlen::Rv64, 1, true)),
         Trial::test("probes_that_do_not_fit", probes::refused),
         Trial::test("rvfi_one_lane", || rvfi::random(Xlen::Rv32, 1)),
         Trial::test("rvfi_two_lanes", || rvfi::random(Xlen::Rv64, 2)),
@@ -155,6 +156,7 @@ fn commit_nets() -> Result<(), Failed> {
             ("resolved_i", resolved),
             ("resolved_taken_i", outcome),
             ("resolved_slot_i", slot as u64),
+            ("asid_i", random[9] & 0xffff),
         ];
         for (name, value) in narrow {
             let input = sim.input(name)?;
@@ -190,6 +192,7 @@ fn commit_nets() -> Result<(), Failed> {
             ("tval_o", random[6]),
             ("trap_pc_o", random[7]),
             ("priv_o", given("priv_i")),
+            ("context_o", given("asid_i")),
             ("debug_o", given("debug_i")),
         ];
         for (name, value) in expected {

@@ -29,13 +29,16 @@ struct Instruction {
     unresolved: bool,
 }
 
-pub(crate) fn probes(xlen: Xlen, issues: usize) -> Result<(), Failed> {
+/// `root` has the context be the root of the table of pages.
+pub(crate) fn probes(xlen: Xlen, issues: usize, root: bool) -> Result<(), Failed> {
     let design = crate::design("probed", &crate::probed()).argument(&format!("-GIssues={issues}"));
+    let design = design.argument(&format!("-GContextIsRoot=1'b{}", u8::from(root)));
     let design = if xlen == Xlen::Rv32 { design.argument("-DXLEN_32") } else { design };
     let mut sim = Simulation::build(&design, &Options::default())?;
     sim.reset()?;
     let mut core = Core {
         isa: Isa::new(xlen),
+        root,
         rng: Rng::with_seed(issues as u64),
         fetched: VecDeque::new(),
         waiting: VecDeque::new(),
@@ -78,6 +81,11 @@ pub(crate) fn refused() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Where the mode of translation is in `satp`.
+fn mode(xlen: u32) -> u32 {
+    if xlen == 32 { 31 } else { 60 }
+}
+
 /// The events of a cycle.
 struct Turn {
     /// Instructions that leave the scoreboard.
@@ -93,6 +101,7 @@ struct Turn {
     ebreak: u64,
     cause: u64,
     tval: u64,
+    satp: u64,
     issued: usize,
     /// The branch whose outcome becomes known.
     resolves: Option<usize>,
@@ -100,6 +109,8 @@ struct Turn {
 
 struct Core {
     isa: Isa,
+    /// The context is the root of the table of pages.
+    root: bool,
     rng: Rng,
     fetched: VecDeque<Instruction>,
     /// Decoded, not issued.
@@ -151,6 +162,8 @@ impl Core {
             ebreak: rng.u64(..8),
             cause: [2, BREAKPOINT, DEBUG_REQUEST, 1 << (bits - 1) | 7][rng.usize(..4)],
             tval: rng.u64(..) & ones(bits),
+            // Often without translation.
+            satp: rng.u64(..) & ones(if rng.bool() { bits } else { mode(bits) }),
             issued: rng.usize(..=self.waiting.len().min(PLACES - self.board.len())),
             resolves: if rng.bool() { rng.choice(late) } else { None },
         }
@@ -180,6 +193,7 @@ impl Core {
             ("ex_i", turn.trap.into()),
             ("ex_cause_i", turn.cause),
             ("ex_tval_i", turn.tval),
+            ("satp_i", turn.satp),
             ("level_i", turn.level),
             ("debug_mode_i", turn.debug.into()),
             ("ebreak_i", turn.ebreak),
@@ -202,6 +216,15 @@ impl Core {
         let retire = ones(turn.commits as u32) & !turn.drops;
         let wanted = turn.ebreak >> [0, 1, 0, 2][turn.level as usize] & 1 == 1;
         let enters = turn.cause == DEBUG_REQUEST || turn.cause == BREAKPOINT && wanted;
+        let (root, asid) = match width {
+            32 => (turn.satp & 0x3f_ffff, turn.satp >> 22 & 0x1ff),
+            _ => (turn.satp & 0xfff_ffff_ffff, turn.satp >> 44 & 0xffff),
+        };
+        let context = match (turn.satp >> mode(width), self.root) {
+            (0, _) => 0,
+            (_, true) => root,
+            (_, false) => asid,
+        };
         for (name, value) in [
             ("valid_o", retire),
             ("trap_o", (turn.trap && !enters).into()),
@@ -209,6 +232,7 @@ impl Core {
             ("cause_o", turn.cause),
             ("tval_o", turn.tval),
             ("priv_o", turn.level),
+            ("context_o", context),
             ("debug_o", turn.debug.into()),
         ] {
             assert_eq!(get(name)?, value, "{name}");

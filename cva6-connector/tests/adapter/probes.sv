@@ -56,6 +56,7 @@ module probed
   parameter bit Zcmt = 0,
   parameter bit Hypervisor = 0,
   parameter bit LoadData = 0,
+  parameter bit ContextIsRoot = 0,
   // What the connector was generated for.
   parameter int unsigned Lanes = 2,
   parameter int unsigned Xlen = XLEN,
@@ -85,6 +86,7 @@ module probed
   input  logic                   branch_taken_i,
   input  logic [2:0]             branch_id_i,
   input  logic [XLEN-1:0]        ex_tval_i,
+  input  logic [XLEN-1:0]        satp_i,
   output logic [1:0]             valid_o,
   output logic [1:0][XLEN-1:0]   pc_o,
   output logic [1:0]             compressed_o,
@@ -99,6 +101,7 @@ module probed
   output logic [XLEN-1:0]        tval_o,
   output logic [XLEN-1:0]        trap_pc_o,
   output logic [1:0]             priv_o,
+  output logic [XLEN-1:0]        context_o,
   output logic                   debug_o
 );
   localparam int unsigned Vlen = XLEN == 32 ? 32'd32 : 32'd39;
@@ -120,6 +123,7 @@ module probed
   rvfi_probes_t probes;
   always_comb begin
     probes.csr.dcsr_q                 = riscv::dcsr_t'(ebreak_i);
+    probes.csr.satp_q                 = satp_i;
     probes.instr.issue_pointer        = issue_pointer_i[Issues-1:0];
     probes.instr.commit_pointer       = commit_pointer_i;
     probes.instr.decoded_instr_valid  = decoded_i[Issues-1:0];
@@ -153,7 +157,8 @@ module probed
     .CVA6Cfg       (Cfg),
     .rvfi_probes_t (rvfi_probes_t),
     .Lanes         (Lanes),
-    .Xlen          (Xlen)
+    .Xlen          (Xlen),
+    .ContextIsRoot (ContextIsRoot)
   ) i_te_adapter (
     .clk_i,
     .rst_ni,
@@ -172,6 +177,7 @@ module probed
     .tval_o,
     .trap_pc_o,
     .priv_o,
+    .context_o,
     .debug_o
   );
 endmodule

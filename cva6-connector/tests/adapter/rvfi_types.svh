@@ -30,6 +30,7 @@
 
 `define RVFI_PROBES_CSR_T(Cfg) struct packed { \
   riscv::dcsr_t dcsr_q; \
+  logic [Cfg.XLEN-1:0] satp_q; \
 }
 
 `endif

@@ -95,6 +95,7 @@ pub(crate) fn trap_without_room() -> Result<(), Failed> {
         wide: true,
         sijump: false,
         privilege: 3,
+        context: 0,
     };
     assert_eq!(bench.events, [block], "the rest is there");
     Ok(())
@@ -182,12 +183,18 @@ impl<'a> Bench<'a> {
             ("tval_i", vec![trap.map_or(6, |trap| trap.tval)]),
             ("trap_pc_i", vec![trap.map_or(7, |trap| trap.pc)]),
             ("priv_i", vec![cycle.privilege.into()]),
+            ("context_i", vec![cycle.context]),
             ("debug_i", vec![one(cycle.debug)]),
             ("halted_i", vec![one(cycle.halted)]),
             ("flush_i", vec![one(cycle.flush)]),
         ];
         for (name, words) in ports {
-            if name == "sijump_i" && !self.config.sijump {
+            let has = match name {
+                "sijump_i" => self.config.sijump,
+                "context_i" => self.config.context_width_p > 0,
+                _ => true,
+            };
+            if !has {
                 continue;
             }
             let input = self.sim.input(name)?;
@@ -214,6 +221,11 @@ impl<'a> Bench<'a> {
         }
         let value = |name: &str| Ok(self.sim.get(self.sim.output(name)?));
         let privilege = u8::try_from(value("priv_o")?).expect("few bits");
+        let (context, ctype) = match self.config.context_width_p {
+            0 => (0, CType::Unreported),
+            _ => (value("context_o")?, CType::from_raw(value("ctype_o")? as u8)),
+        };
+        assert_eq!(ctype == CType::Precise, self.config.context_width_p > 0);
         let (cause, tval) = (value("cause_o")?, value("tval_o")?);
         let halted = value("halted_o")? == 1;
         let cycle = hartrace_etrace::ingress::Cycle {
@@ -222,8 +234,8 @@ impl<'a> Bench<'a> {
             cause,
             tval,
             privilege: Privilege(privilege),
-            context: 0,
-            ctype: CType::Unreported,
+            context,
+            ctype,
             time: 0,
             trigger_on: false,
             trigger_off: false,
@@ -236,7 +248,7 @@ impl<'a> Bench<'a> {
                 IType::Exception | IType::Interrupt => {
                     assert_eq!(row.iretire, 0, "traps come by themselves");
                     let interrupt = row.itype == IType::Interrupt;
-                    Event::Trap { interrupt, pc: row.iaddr, cause, tval, privilege }
+                    Event::Trap { interrupt, pc: row.iaddr, cause, tval, privilege, context }
                 }
                 itype => Event::Block {
                     itype,
@@ -245,6 +257,7 @@ impl<'a> Bench<'a> {
                     wide: row.ilastsize == 1,
                     sijump: row.sijump,
                     privilege,
+                    context,
                 },
             });
         }

@@ -27,6 +27,8 @@ pub(crate) fn all_named() -> Result<(), Failed> {
         {
             assert!(fits.contains(&needed), "{name}: the connector has no {needed}");
         }
+        let context = !config.etrace.nocontext_p;
+        assert_eq!(fits.contains(&"context") && fits.contains(&"ctype"), context, "{name}");
     }
     Ok(())
 }

@@ -44,7 +44,16 @@ fn configs() -> Vec<(String, Config)> {
         ("2", block.clone()),
         ("2_single", single),
         ("3_short", Config { lanes: 3, ..short }),
-        ("4", Config { lanes: 4, iretire_width_p: 9, privilege_width_p: 3, ..block }),
+        (
+            "4",
+            Config {
+                lanes: 4,
+                iretire_width_p: 9,
+                privilege_width_p: 3,
+                context_width_p: 16,
+                ..block
+            },
+        ),
     ];
     let mut all = Vec::new();
     for (name, config) in shapes {

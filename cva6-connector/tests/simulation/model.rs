@@ -1,4 +1,4 @@
-//! Blocks by the definitions of E-Trace: contiguous instructions of one privilege level, of which
+//! Blocks by the definitions of E-Trace: contiguous instructions of one privilege level and context, of which
 //! only the last may change the flow of control. Written independently of the hardware; it
 //! processes single instructions, not lanes.
 
@@ -17,6 +17,7 @@ pub(crate) enum Event {
         wide: bool,
         sijump: bool,
         privilege: u8,
+        context: u64,
     },
     Trap {
         interrupt: bool,
@@ -24,6 +25,7 @@ pub(crate) enum Event {
         cause: u64,
         tval: u64,
         privilege: u8,
+        context: u64,
     },
     /// The hart is halted for a while.
     Halt,
@@ -34,20 +36,29 @@ pub(crate) struct Model<'a> {
     isa: Isa,
     open: Vec<Instruction>,
     privilege: u8,
+    context: u64,
     pub(crate) events: Vec<Event>,
 }
 
 impl<'a> Model<'a> {
     pub(crate) fn new(config: &'a Config) -> Self {
         let xlen = if config.xlen == 32 { Xlen::Rv32 } else { Xlen::Rv64 };
-        Self { config, isa: Isa::new(xlen), open: Vec::new(), privilege: 0, events: Vec::new() }
+        Self {
+            config,
+            isa: Isa::new(xlen),
+            open: Vec::new(),
+            privilege: 0,
+            context: 0,
+            events: Vec::new(),
+        }
     }
 
     pub(crate) fn cycle(&mut self, cycle: &Cycle) {
-        if cycle.flush || cycle.privilege != self.privilege {
+        let (privilege, context) = (cycle.privilege, cycle.context);
+        if cycle.flush || (privilege, context) != (self.privilege, self.context) {
             self.close();
         }
-        self.privilege = cycle.privilege;
+        (self.privilege, self.context) = (privilege, context);
         if !cycle.debug {
             cycle.lanes.iter().flatten().for_each(|instruction| self.retire(instruction));
         }
@@ -60,6 +71,7 @@ impl<'a> Model<'a> {
                 // Only exceptions have a trap value.
                 tval: if trap.interrupt { 0 } else { trap.tval },
                 privilege: self.privilege,
+                context: self.context,
             });
         }
         if cycle.debug || cycle.halted {
@@ -108,6 +120,7 @@ impl<'a> Model<'a> {
             wide: last.size == 4,
             sijump: last.sijump && self.config.sijump,
             privilege: self.privilege,
+            context: self.context,
         });
         self.open.clear();
     }

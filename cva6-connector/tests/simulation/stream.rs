@@ -31,6 +31,7 @@ pub(crate) struct Cycle {
     pub(crate) lanes: Vec<Option<Instruction>>,
     pub(crate) trap: Option<Trap>,
     pub(crate) privilege: u8,
+    pub(crate) context: u64,
     pub(crate) debug: bool,
     pub(crate) halted: bool,
     pub(crate) flush: bool,
@@ -42,6 +43,7 @@ pub(crate) struct Hart<'a> {
     pub(crate) rng: Rng,
     pc: u64,
     privilege: u8,
+    context: u64,
     /// Remaining cycles of debug mode.
     debug: u8,
     /// Remaining cycles without jumps, so that blocks get long.
@@ -52,7 +54,7 @@ impl<'a> Hart<'a> {
     pub(crate) fn new(config: &'a Config, seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
         let pc = address(&mut rng, config);
-        Self { config, rng, pc, privilege: 3, debug: 0, straight: 0 }
+        Self { config, rng, pc, privilege: 3, context: 0, debug: 0, straight: 0 }
     }
 
     fn one_in(&mut self, n: u32) -> bool {
@@ -75,6 +77,7 @@ impl<'a> Hart<'a> {
             lanes: vec![None; n],
             // Debug mode runs at the highest level.
             privilege: if debug { 3 } else { self.privilege },
+            context: self.context,
             debug,
             halted: self.one_in(200),
             flush: self.one_in(40),
@@ -87,6 +90,10 @@ impl<'a> Hart<'a> {
                 self.privilege = self.level();
             }
             return cycle;
+        }
+        // As the level may, the context changes between two cycles, whatever retires in them.
+        if self.config.context_width_p > 0 && self.one_in(12) {
+            self.context = self.rng.u64(..4) << (self.config.context_width_p - 2);
         }
         let (saved, straight) = (self.pc, self.straight > 0);
         let traps = self.one_in(if straight { 80 } else { 15 });
@@ -126,7 +133,8 @@ impl<'a> Hart<'a> {
     /// A cycle without commits in which everything is output.
     pub(crate) fn quiet(&self) -> Cycle {
         let lanes = vec![None; self.config.lanes.into()];
-        Cycle { lanes, privilege: self.privilege, flush: true, ..Cycle::default() }
+        let (privilege, context) = (self.privilege, self.context);
+        Cycle { lanes, privilege, context, flush: true, ..Cycle::default() }
     }
 
     fn level(&mut self) -> u8 {

@@ -95,6 +95,7 @@ module cva6_hart (
   output logic [63:0]  te_tval_o,
   output logic [63:0]  te_trap_pc_o,
   output logic [1:0]   te_priv_o,
+  output logic [63:0]  te_context_o,
   output logic         te_debug_o
 );
 `ifdef CVA6_RVFI
@@ -349,5 +350,6 @@ module cva6_hart (
   assign te_tval_o       = 64'(i_cva6.i_te_adapter.tval_o);
   assign te_trap_pc_o    = 64'(i_cva6.i_te_adapter.trap_pc_o);
   assign te_priv_o       = i_cva6.i_te_adapter.priv_o;
+  assign te_context_o    = 64'(i_cva6.i_te_adapter.context_o);
   assign te_debug_o      = i_cva6.i_te_adapter.debug_o;
 endmodule

@@ -269,7 +269,12 @@ fn attached(
 /// Adds the connector of a hart; what it exchanges with the core is ports of the top module.
 fn hart(m: &mut Around, config: &SocConfig, hart: u32, connector: &Component, core: &[ModelPort]) {
     let refused = if config.stalls() { "stall" } else { "lost" };
-    m.wire(1, &format!("encoder{hart}_{refused}_o"));
+    let encoder = &config.top.encoder;
+    for (has, name) in [(encoder.may_stall(), "stall"), (encoder.may_drop(), "lost")] {
+        if has {
+            m.wire(1, &format!("encoder{hart}_{name}_o"));
+        }
+    }
     let mut ends = Vec::new();
     for port in connector.ports() {
         let name = port.name.as_str();
