@@ -203,7 +203,8 @@ fn document(reports: &[Report]) -> String {
 `te_core` of every named configuration (`encoder-hdl/configs.toml`), without registers and transport, and the
 [compressors](compression.md#measured-in-hardware) that exist in hardware. Area is on AMD UltraScale+, flattened; clock
 rates are on Lattice ECP5 of speed grade 8, placed and routed, and say nothing of other devices. What each figure is
-worth is in [design/fpga.md](design/fpga.md). `hartrace fpga report` measures any configuration.
+worth is in [design/fpga.md](design/fpga.md). `hartrace fpga report` measures any configuration. How much
+of an overload each encoder traces is in [design/encoder.md](design/encoder.md#what-does-not-fit).
 
 {}",
         summary(reports)
