@@ -43,7 +43,9 @@ pub fn params(u: &mut Unstructured<'_>) -> Result<Params> {
         hpred_size_p: 0,
     };
     // Sizes that would be refused stand for a history predictor, so that inputs keep their meaning.
-    for size in [&mut params.bpred_size_p, &mut params.cache_size_p, &mut params.call_counter_size_p] {
+    for size in
+        [&mut params.bpred_size_p, &mut params.cache_size_p, &mut params.call_counter_size_p]
+    {
         if *size == 17 {
             (*size, params.hpred_size_p) = (0, 1 + params.ecause_width_p % 9);
         }
