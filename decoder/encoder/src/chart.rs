@@ -215,19 +215,10 @@ impl Described<'_> {
         let inferred = is_sequential(state, previous, current) && !outcome.synced;
         let left = leave(state, &current.jump(), inferred, next.map(|next| next.address), out);
         if torn || restart && left.mismatch.is_some() {
-            let status = state.end_status();
-            state.support(current.row, true, status, Reason::Restart, out);
-            state.clear();
+            state.end_trace(current.row, Reason::Restart, out);
             return None;
         }
-        Some(Previous {
-            context: current.context,
-            privilege: current.privilege,
-            trap: current.trap(),
-            retired: current.retired,
-            reported: outcome.trap_reported,
-            left,
-        })
+        Some(current.described(outcome.trap_reported, left))
     }
 
     /// Chapter 9, figure "Instruction delta trace algorithm", from top to bottom.

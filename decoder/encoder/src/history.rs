@@ -122,19 +122,10 @@ pub(crate) fn describe<S: FnMut(Encoded<'_>)>(
         state.context_packet(current, Reason::ImpreciseContext, out);
     }
     if torn {
-        let status = state.end_status();
-        state.support(current.row, true, status, Reason::Restart, out);
-        state.clear();
+        state.end_trace(current.row, Reason::Restart, out);
         return None;
     }
-    Some(Previous {
-        context: current.context,
-        privilege: current.privilege,
-        trap: current.trap(),
-        retired: current.retired,
-        reported,
-        left: Left::default(),
-    })
+    Some(current.described(reported, Left::default()))
 }
 
 impl State {

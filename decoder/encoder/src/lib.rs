@@ -367,9 +367,7 @@ impl Encoder {
         self.describe(&current, Some(&next).filter(|next| next.qualified), out);
         if current.qualified && !next.qualified && !self.state.losing {
             let row = self.rows.saturating_sub(1);
-            let status = self.state.end_status();
-            self.state.support(row, true, status, Reason::Stopped, out);
-            self.state.clear();
+            self.state.end_trace(row, Reason::Stopped, out);
         }
     }
 

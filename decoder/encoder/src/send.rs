@@ -270,6 +270,19 @@ impl State {
         if self.last_was_due { QualStatus::EndedNtr } else { QualStatus::EndedRep }
     }
 
+    /// Ends the trace after a row, while tracing stays enabled, and forgets what has not been reported.
+    #[inline(never)]
+    pub(crate) fn end_trace<S: FnMut(Encoded<'_>)>(
+        &mut self,
+        row: u64,
+        reason: Reason,
+        out: &mut S,
+    ) {
+        let status = self.end_status();
+        self.support(row, true, status, reason, out);
+        self.clear();
+    }
+
     /// Sends a payload, unless it is lost.
     #[inline(always)]
     pub(crate) fn send<S: FnMut(Encoded<'_>)>(

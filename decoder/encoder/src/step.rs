@@ -77,6 +77,18 @@ impl Jump {
 }
 
 impl Step {
+    /// What the next step needs to know of this one.
+    pub(crate) fn described(&self, reported: bool, left: Left) -> Previous {
+        Previous {
+            context: self.context,
+            privilege: self.privilege,
+            trap: self.trap(),
+            retired: self.retired,
+            reported,
+            left,
+        }
+    }
+
     /// The last instruction of a block, or its trap if nothing retired.
     #[inline]
     pub(crate) fn last(block: &Retired, row: u64, qualified: bool) -> Self {

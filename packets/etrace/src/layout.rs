@@ -39,16 +39,10 @@ impl Format {
     ];
 
     /// The formats of the specification, in order of [`Format::code`].
-    pub const STANDARD: [Self; 8] = [
-        Self::BranchCount,
-        Self::JumpTarget,
-        Self::Branch,
-        Self::Address,
-        Self::Start,
-        Self::Trap,
-        Self::Context,
-        Self::Support,
-    ];
+    pub const STANDARD: [Self; 8] = {
+        let [standard @ .., _] = Self::ALL;
+        standard
+    };
 
     /// `format` and `subformat` as listings print them.
     pub const fn code(self) -> &'static str {

@@ -1,7 +1,7 @@
 //! Every scheme recovers every instruction of random walks: RV32 and RV64, compressed instructions, traps,
 //! indirect jumps, addresses across the whole address space.
 
-#[path = "roundtrip/tage.rs"]
+#[path = "roundtrip/tage/mod.rs"]
 mod tage;
 
 use hartrace_compressors::{Bits, Code, Compressed, Scheme, Setup};
