@@ -72,20 +72,37 @@ impl Tools {
 
     /// Runs nextpnr in a folder.
     pub(crate) fn nextpnr(&self, folder: &Path, log: &str, args: &[&str]) -> Result<(), FpgaError> {
-        self.run(NEXTPNR, folder, log, self.yowasp(NEXTPNR_FILE, args))
+        self.run(NEXTPNR, folder, log, self.yowasp(NEXTPNR, NEXTPNR_FILE, args)?)
     }
 
     /// Makes a bitstream of what nextpnr has written to a file.
     pub(crate) fn ecppack(&self, folder: &Path, args: &[&str]) -> Result<(), FpgaError> {
-        self.run(ECPPACK, folder, "ecppack.log", self.yowasp(ECPPACK_FILE, args))
+        self.run(ECPPACK, folder, "ecppack.log", self.yowasp(ECPPACK, ECPPACK_FILE, args)?)
     }
 
     /// A tool that is compiled on first use; the result is kept with the tools rather than in the user's folder.
-    fn yowasp(&self, file: &str, args: &[&str]) -> Command {
-        let mut command = Command::new(self.folder.join(file));
-        command.args(args);
-        command.env("YOWASP_CACHE_DIR", self.folder.join("yowasp-cache"));
-        command
+    fn yowasp(&self, tool: &'static str, file: &str, args: &[&str]) -> Result<Command, FpgaError> {
+        let cache = self.folder.join("yowasp-cache");
+        let command = |args: &[&str]| {
+            let mut command = Command::new(self.folder.join(file));
+            command.args(args).env("YOWASP_CACHE_DIR", &cache);
+            command
+        };
+        // Two first uses at once would both write the compiled file, the slower one over a file that
+        // the faster one already runs from, which ends that run with a bus error. So a process that
+        // finds no mark compiles while all others wait.
+        let compiled = cache.join(tool).with_extension("compiled");
+        if !compiled.exists() {
+            fs::create_dir_all(&cache).map_err(FpgaError::io(cache.display().to_string()))?;
+            let lock = cache.join("lock");
+            let alone = File::create(&lock).and_then(|file| file.lock().map(|()| file));
+            let _alone = alone.map_err(FpgaError::io(lock.display().to_string()))?;
+            if !compiled.exists() {
+                self.run(tool, &cache, "compiled.log", command(&["--help"]))?;
+                File::create(&compiled).map_err(FpgaError::io(compiled.display().to_string()))?;
+            }
+        }
+        Ok(command(args))
     }
 
     /// The PicoRV32, in Verilog.
@@ -194,6 +211,31 @@ mod tests {
         let start = Instant::now();
         assert_eq!(wait(command, Duration::from_millis(50)).unwrap(), None);
         assert!(start.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn first_uses_at_once_compile_once() {
+        use std::os::unix::fs::PermissionsExt;
+        // Compiles for a while unless somebody has, and fails on what is compiled in part.
+        let script = "#!/bin/sh\n\
+            made=$YOWASP_CACHE_DIR/made\n\
+            if [ -e $made ]; then exec grep -q whole $made; fi\n\
+            echo >> $YOWASP_CACHE_DIR/times; : > $made; sleep 0.3; echo whole > $made\n";
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("bin")).unwrap();
+        let file = folder.path().join(NEXTPNR_FILE);
+        fs::write(&file, script).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        let tools = Tools { folder: folder.path().to_owned(), limit: Duration::from_secs(3600) };
+        thread::scope(|scope| {
+            for log in ["1.log", "2.log", "3.log", "4.log"] {
+                let (tools, folder) = (&tools, folder.path());
+                scope.spawn(move || tools.nextpnr(folder, log, &[]).unwrap());
+            }
+        });
+        let times = fs::read_to_string(folder.path().join("yowasp-cache/times")).unwrap();
+        assert_eq!(times, "\n");
     }
 
     #[test]
