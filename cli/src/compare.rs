@@ -48,8 +48,8 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
     let limit = args.limit.unwrap_or(Options::default().limit);
     let options = Options { limit, sync_every: args.sync_every };
     let chosen = args.inputs.is_empty().then_some(&suite);
-    let mut comparison =
-        Comparison::new(schemes, options).of(chosen).resume(args.resume.as_deref())?;
+    let comparison = Comparison::new(schemes, options).of(chosen).table(table);
+    let mut comparison = comparison.resume(args.resume.as_deref())?;
     comparison.measure(&inputs, |input| input.workload(args, limit), || bar.inc(1))?;
     if data {
         comparison.measure_data(&inputs, |input| input.program(args, limit), || bar.inc(1))?;

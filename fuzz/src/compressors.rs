@@ -74,7 +74,9 @@ fn any_bits(
 /// Tests any instructions with any accesses, and any bits: every reader of data traces ends and does not
 /// panic.
 pub fn data(mut u: Unstructured<'_>) -> Result<()> {
-    let (_, scheme) = *u.choose(&DataScheme::defaults())?;
+    let more = ["DAF+ADAC-16x4", "gzip-1-DA", "gzip-1-LV"];
+    let names = [&DataScheme::DEFAULT[..], &more].concat();
+    let scheme: DataScheme = u.choose(&names)?.parse().expect("its name");
     let xlen = *u.choose(&[Xlen::Rv32, Xlen::Rv64])?;
     let mut steps = Vec::new();
     for _ in 0..u.int_in_range(0..=200)? {

@@ -163,7 +163,8 @@ impl ArmCompressor {
         let framed_bits = framed_bits(&bytes);
         let bits = Bits::of_bytes(bytes);
         let (payload_bits, instructions) = (bits.len(), self.instructions);
-        Ok(Compressed { bits, payload_bits, exact_bits: payload_bits, framed_bits, instructions })
+        let (exact_bits, records) = (payload_bits, Vec::new());
+        Ok(Compressed { bits, payload_bits, exact_bits, framed_bits, instructions, records })
     }
 }
 

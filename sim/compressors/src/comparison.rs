@@ -36,22 +36,24 @@ mod means;
 #[cfg(feature = "plots")]
 mod plots;
 mod rows;
+mod statistics;
 mod suite;
 mod table;
 mod threads;
 mod workload;
 
-use crate::Scheme;
+use crate::{DataScheme, Scheme};
 pub use arm::{IsaFigures, Isas, Source, is_arm_program};
 pub use bundled::SOURCES;
 pub use characteristics::Characteristics;
 pub use chosen::chosen;
-pub use data::DataFigures;
+pub use data::{DataFigures, Lookups};
 pub use error::ComparisonError;
 pub use experiment::{Experiment, TableFormat};
 pub use figures::Figures;
 use hartrace_sources::executed::Program;
 use journal::Journal;
+use statistics::DataStatistics;
 use std::io::{self, Write};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -84,6 +86,9 @@ pub struct Comparison {
     options: Options,
     suite: Option<Suite>,
     journal: Option<Arc<Journal>>,
+    /// The table to be measured, if any.
+    table: Option<&'static Experiment>,
+    statistics: Vec<DataStatistics>,
     /// What the programs are like.
     pub programs: Vec<Characteristics>,
     /// Figures for every program in every scheme.
@@ -98,8 +103,24 @@ impl Comparison {
     /// Starts a comparison of these schemes.
     pub fn new(schemes: Vec<Scheme>, options: Options) -> Self {
         let (programs, figures) = (Vec::new(), Vec::new());
-        let (suite, journal) = (None, None);
-        Self { schemes, options, suite, journal, programs, figures, data: None, isas: None }
+        Self {
+            schemes,
+            options,
+            suite: None,
+            journal: None,
+            table: None,
+            statistics: Vec::new(),
+            programs,
+            figures,
+            data: None,
+            isas: None,
+        }
+    }
+
+    /// Data schemes are those of this table, if any. The other schemes are [its own](Experiment::schemes) as well.
+    #[must_use]
+    pub fn table(self, table: Option<&'static Experiment>) -> Self {
+        Self { table, ..self }
     }
 
     /// The programs are those of a suite, if any: tables have its means, beside published ones, unless means say nothing.
@@ -134,8 +155,8 @@ impl Comparison {
         done: impl Fn() + Sync,
     ) -> Result<(), E> {
         let Self { schemes, options, journal, .. } = &*self;
-        // A table about data or gates has no schemes, and needs no instruction trace.
-        if schemes.is_empty() {
+        // A table about data or gates needs no instruction trace.
+        if schemes.is_empty() && !self.table.is_some_and(Experiment::is_of_programs) {
             return Ok(());
         }
         let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -177,13 +198,23 @@ impl Comparison {
         done: impl Fn() + Sync,
     ) -> Result<(), E> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        let found = each(inputs, cores, |input| -> Result<Vec<DataFigures>, E> {
-            let measure = |(program, limit): (Program, u64)| data::measure(&program, limit);
-            let figures = open(input)?.map_or(Ok(Vec::new()), measure);
+        let defaults = || DataScheme::defaults().into_iter().map(|(name, it)| (name.into(), it));
+        let (schemes, wanted) = match self.table {
+            Some(table) => (table.data_schemes(), table.statistics()),
+            None => (defaults().collect(), statistics::Wanted::default()),
+        };
+        let found = each(inputs, cores, |input| -> Result<_, E> {
+            let measure =
+                |(program, limit): (Program, u64)| data::measure(&program, limit, &schemes, wanted);
+            let found = open(input)?.map(measure).transpose();
             done();
-            Ok(figures?)
+            Ok(found?)
         })?;
-        self.data.get_or_insert_default().extend(found.into_iter().flatten());
+        for (figures, statistics) in found.into_iter().flatten() {
+            self.data.get_or_insert_default().extend(figures);
+            self.statistics.push(statistics);
+        }
+        self.data.get_or_insert_default();
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The interface of every scheme.
 
 use crate::events::{Event, Events};
-use crate::{Bits, Code, CompressError, DecodeError};
+use crate::{Bits, Code, CompressError, DecodeError, Records};
 use hartrace_etrace::ingress::Retired;
 use std::fmt::Debug;
 use std::num::NonZeroU64;
@@ -40,6 +40,8 @@ pub struct Compressed {
     pub framed_bits: u64,
     /// Instructions that retired.
     pub instructions: u64,
+    /// What the bits are spent on, for schemes that have tables of streams.
+    pub records: Vec<Records>,
 }
 
 /// Bytes of payload that a packet of the standard encapsulation can hold.
@@ -50,7 +52,8 @@ impl Compressed {
     pub(crate) fn bare(bits: Bits, instructions: u64) -> Self {
         let (payload_bits, bytes) = (bits.len(), bits.len().div_ceil(8));
         let framed_bits = 8 * (bytes + bytes.div_ceil(PACKET));
-        Self { bits, payload_bits, exact_bits: payload_bits, framed_bits, instructions }
+        let (exact_bits, records) = (payload_bits, Vec::new());
+        Self { bits, payload_bits, exact_bits, framed_bits, instructions, records }
     }
 }
 
@@ -65,6 +68,11 @@ pub(crate) trait Coder: Debug {
 
     /// Writes what is pending.
     fn finish(&mut self, out: &mut Bits) -> Result<(), CompressError>;
+
+    /// What the bits were spent on, if that is counted.
+    fn records(&mut self) -> Vec<Records> {
+        Vec::new()
+    }
 }
 
 /// A compressor with a [`Coder`].
@@ -116,7 +124,8 @@ impl<C: Coder> Compressor for Coding<'_, C> {
         events.close(&mut |event| inner.take(event))?;
         inner.coder.finish(&mut inner.out)?;
         let instructions = events.count();
-        Ok(Compressed::bare(std::mem::take(&mut inner.out), instructions))
+        let records = inner.coder.records();
+        Ok(Compressed { records, ..Compressed::bare(std::mem::take(&mut inner.out), instructions) })
     }
 }
 

@@ -5,19 +5,19 @@ mod adac;
 mod filter;
 mod first_access;
 mod operands;
+mod packed;
+mod scheme;
 #[cfg(test)]
 mod tests;
 
 pub use adac::{Adac, AdacSearch, AfterIncrease};
 pub use filter::Filter;
 pub use first_access::FirstAccess;
+pub use scheme::{DataScheme, UnknownDataScheme};
 
 use crate::base::{get_groups, put_groups};
-use crate::cost::{Cost, PartKind};
 use crate::{BitSource, Bits, CompressError, DecodeError};
-use hartrace_isa::Xlen;
 use hartrace_iss::{Access, AccessKind, Register, Step};
-use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 /// An instruction that retired, and its access to memory.
@@ -76,11 +76,40 @@ fn is_store_conditional(encoding: u32) -> bool {
     encoding & 0xf800_007f == 0x1800_002f
 }
 
+impl Reference {
+    /// Whether it is a load, or an atomic operation whose old value is seen.
+    pub fn is_load(&self) -> bool {
+        self.loaded.is_some() || self.stored.is_none()
+    }
+}
+
+/// Whether a scheme has found the field of a step in its tables, so that it sends less or nothing.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    /// The step has nothing to look up.
+    None,
+    /// It was found.
+    Hit,
+    /// It was not, and is sent whole.
+    Miss,
+}
+
+impl Lookup {
+    fn found(found: bool) -> Self {
+        if found { Self::Hit } else { Self::Miss }
+    }
+}
+
 /// Writes and reads one field of every step: the address of a reference, or the loaded value. One coder
 /// writes and another one reads; the field to be read is 0 in the steps that the reader is given.
 pub trait DataCoder: Debug {
-    /// Writes what has to be sent for a step, and returns whether anything was written.
-    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> bool;
+    /// Writes what has to be sent for a step.
+    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> Lookup;
+
+    /// Writes what is pending at the end.
+    fn finish(&mut self, _: &mut Bits) -> Result<(), CompressError> {
+        Ok(())
+    }
 
     /// Reads the field; `None` if the step has no such field.
     fn decode(
@@ -90,107 +119,6 @@ pub trait DataCoder: Debug {
     ) -> Result<Option<u64>, DecodeError>;
 }
 
-/// A compressor of data traces.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DataScheme {
-    /// Addresses as the groups of bits that differ from the previous one, as in Nexus messages.
-    Nexus,
-    /// Addresses that cannot be computed from registers whose values are known.
-    Filter(Filter),
-    /// Addresses through an address cache.
-    Adac(Adac),
-    /// Values that were not loaded or stored before.
-    FirstAccess(FirstAccess),
-}
-
-impl DataScheme {
-    /// Returns the schemes of the source, with its sizes.
-    pub fn defaults() -> Vec<(&'static str, Self)> {
-        let cache = |size: u64, dedicated| {
-            Self::FirstAccess(FirstAccess { size, dedicated, ..FirstAccess::default() })
-        };
-        vec![
-            ("NEXS-DA", Self::Nexus),
-            ("DAF", Self::Filter(Filter::default())),
-            ("ADAC-16x4", Self::Adac(Adac::default())),
-            ("ADAC-128x4", Self::Adac(Adac { sets: 128, ..Adac::default() })),
-            ("FAT-8K", cache(8 << 10, false)),
-            ("FAT-64K", cache(64 << 10, false)),
-            ("FAC-1K", cache(1 << 10, true)),
-            ("FAC-8K", cache(8 << 10, true)),
-        ]
-    }
-
-    /// Returns whether values are sent, not addresses.
-    pub fn is_of_values(&self) -> bool {
-        matches!(self, Self::FirstAccess(_))
-    }
-
-    /// Returns the recovered field of a step: the address, or the value that a register received from memory.
-    /// For a store-conditional that value is 0 or 1.
-    pub fn field(&self, step: &DataStep) -> Option<u64> {
-        let reference = step.reference;
-        match (self.is_of_values(), step.succeeded) {
-            (true, Some(succeeded)) => Some(u64::from(!succeeded)),
-            (true, None) => reference.and_then(|reference| reference.loaded),
-            (false, _) => reference.map(|reference| reference.address),
-        }
-    }
-
-    /// Returns a step without the field to be recovered, as the reader is given it.
-    pub fn hidden(&self, step: &DataStep) -> DataStep {
-        let mut hidden = *step;
-        if self.is_of_values() {
-            if hidden.succeeded.is_some() {
-                // Where it would store, and what, is known; whether it did is not.
-                let nothing = Reference { address: 0, size: 1, loaded: None, stored: Some(0) };
-                hidden.reference.get_or_insert(nothing);
-                hidden.succeeded = Some(false);
-            }
-            if let Some(loaded) = hidden.reference.as_mut().and_then(|r| r.loaded.as_mut()) {
-                *loaded = 0;
-            }
-        } else if let Some(reference) = &mut hidden.reference {
-            reference.address = 0;
-        }
-        hidden
-    }
-
-    /// Returns the uncompressed size of the field in bits; 0 if there is nothing to send.
-    pub fn raw_bits(&self, step: &DataStep, xlen: u32) -> u64 {
-        match (step.reference, step.succeeded) {
-            (_, Some(_)) if self.is_of_values() => 1,
-            (Some(reference), _) if self.is_of_values() => {
-                reference.loaded.map_or(0, |_| 8 * u64::from(reference.size))
-            }
-            (reference, _) => reference.map_or(0, |_| xlen.into()),
-        }
-    }
-
-    /// Returns what the scheme costs in hardware, part by part. The flags of a data cache are counted, the cache is not.
-    pub fn cost(&self, xlen: u32) -> Cost {
-        let cost = Cost::new(xlen);
-        match self {
-            Self::Nexus => cost.memory(PartKind::Registers, xlen.into()),
-            // A bit for every register except x0.
-            Self::Filter(_) => cost.memory(PartKind::Valid, 31),
-            Self::Adac(adac) => adac.parts(xlen, cost),
-            Self::FirstAccess(cache) => cache.parts(xlen, cost),
-        }
-    }
-
-    /// Creates a coder for writing or reading.
-    pub fn coder(&self, xlen: Xlen) -> Result<Box<dyn DataCoder>, CompressError> {
-        Ok(match self {
-            Self::Nexus => Box::new(NexusCoder { xlen: xlen.bits(), previous: 0 }),
-            Self::Filter(config) => Box::new(config.coder(xlen)),
-            Self::Adac(config) => Box::new(config.coder(xlen.bits())?),
-            Self::FirstAccess(config) => Box::new(config.coder()?),
-        })
-    }
-}
-
 #[derive(Debug)]
 struct NexusCoder {
     xlen: u32,
@@ -198,12 +126,11 @@ struct NexusCoder {
 }
 
 impl DataCoder for NexusCoder {
-    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> bool {
-        if let Some(Reference { address, .. }) = step.reference {
-            put_groups(address ^ self.previous, out);
-            self.previous = address;
-        }
-        step.reference.is_some()
+    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> Lookup {
+        let Some(Reference { address, .. }) = step.reference else { return Lookup::None };
+        put_groups(address ^ self.previous, out);
+        self.previous = address;
+        Lookup::Miss
     }
 
     fn decode(

@@ -3,6 +3,7 @@
 
 use crate::base::detector_bits;
 use crate::cost::{Cost, PartKind};
+use crate::records::Tally;
 use crate::run_length::{Counter, RunLength};
 use crate::stream::{End, Stream, StreamCoder};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
@@ -97,21 +98,16 @@ impl Dmtf {
             places: Vec::with_capacity(self.mtf2 as usize),
             upper: 0,
             run: self.run.counter(false, false),
-            tally: Tally::default(),
+            tally: Tally::new(["zero", "near", "far", "miss"]),
         }
     }
 }
 
-/// Event counts.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    pub(crate) zero: u64,
-    pub(crate) near: u64,
-    pub(crate) far: u64,
-    pub(crate) miss: u64,
-    /// Misses that carry an address.
-    pub(crate) unknown: u64,
-}
+// Kinds of records: the place is first in the second list, elsewhere in it, or only the stream is in its list, or nothing is.
+const ZERO: usize = 0;
+const NEAR: usize = 1;
+const FAR: usize = 2;
+const MISS: usize = 3;
 
 #[derive(Clone, Debug)]
 pub(crate) struct DmtfCoder {
@@ -126,7 +122,7 @@ pub(crate) struct DmtfCoder {
     /// Upper bits of the last address.
     upper: u64,
     run: Counter,
-    pub(crate) tally: Tally,
+    tally: Tally,
 }
 
 /// Moves the entry at `place` to the front.
@@ -178,16 +174,15 @@ impl DmtfCoder {
 
     fn put_other(&mut self, out: &mut Bits, place: u64) {
         self.run.flush(out);
+        self.tally.bits(ZERO, out);
         out.put_bool(true);
         out.put(place, self.w2);
     }
 
     fn put_miss(&mut self, stream: &Stream, out: &mut Bits) {
-        self.tally.miss += 1;
         self.put_other(out, u64::from(self.config.mtf2 - 1));
         out.put(u64::from(self.config.mtf1 - 1), self.w1);
         if !stream.known {
-            self.tally.unknown += 1;
             let far = stream.start >> LOW != self.upper;
             if !self.is_basic() {
                 out.put_bool(far);
@@ -248,42 +243,50 @@ impl StreamCoder for DmtfCoder {
         let key = self.key(stream.start, stream.length());
         let near = self.is_basic() || stream.start >> LOW == self.upper;
         let place = self.streams.iter().position(|other| *other == key);
-        match place.filter(|_| near && !stream.is_trap()) {
+        let kind = match place.filter(|_| near && !stream.is_trap()) {
             Some(place) => {
-                match self.places.iter().position(|other| *other as usize == place) {
+                let kind = match self.places.iter().position(|other| *other as usize == place) {
                     Some(0) => {
-                        self.tally.zero += 1;
                         match self.config.variant {
                             DmtfVariant::E => self.run.hit(out),
                             _ => out.put_bool(false),
                         }
+                        ZERO
                     }
                     Some(second) => {
-                        self.tally.near += 1;
                         self.put_other(out, second as u64);
+                        NEAR
                     }
                     None => {
-                        self.tally.far += 1;
                         self.put_other(out, u64::from(self.config.mtf2 - 1));
                         out.put(place as u64, self.w1);
+                        FAR
                     }
-                }
+                };
                 self.touch_place(place);
                 to_front(&mut self.streams, place);
+                kind
             }
             None => {
                 self.put_miss(stream, out);
                 if !stream.is_trap() {
                     self.enter(key);
                 }
+                MISS
             }
-        }
+        };
+        self.tally.stream(kind, out);
         self.upper = stream.last_address() >> LOW;
     }
 
     fn flush(&mut self, out: &mut Bits) -> Result<(), CompressError> {
         self.run.flush(out);
+        self.tally.bits(ZERO, out);
         Ok(())
+    }
+
+    fn tally(&mut self) -> Option<&mut Tally> {
+        Some(&mut self.tally)
     }
 
     fn decode(
@@ -342,9 +345,9 @@ mod tests {
             + "1 111 000010  1 111 000000  1 001  1 111 000001  0 0 1 001";
         let (out, coder) = coded(of(DmtfVariant::B, 64, 8), &[a, b, c, a, a, b, a, b, a, c]);
         assert_eq!(out, parse(&text));
-        let Tally { zero, near, far, miss, unknown } = coder.tally;
-        let bits = zero + 4 * near + 10 * (far + miss) + 8 * miss + 32 * unknown;
-        assert_eq!(out.len(), bits, "{:?}", coder.tally);
+        let found = coder.tally.records().iter().map(|one| (&one.kind[..], one.streams, one.bits));
+        let expected = [("zero", 2, 2), ("near", 2, 8), ("far", 3, 30), ("miss", 3, 150)];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -282,6 +282,7 @@ impl Compressor for EtraceCompressor<'_> {
             framed_bits: bits.len(),
             bits,
             instructions: events.count(),
+            records: Vec::new(),
         })
     }
 }

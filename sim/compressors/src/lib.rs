@@ -51,6 +51,7 @@ mod hwlz;
 mod identities;
 mod measured;
 mod packed;
+mod records;
 mod run_length;
 mod scheme;
 mod sdc;
@@ -68,8 +69,8 @@ pub use code::Code;
 pub use compressor::{Compressed, Compressor, Decompressor};
 pub use cost::{Cost, Part, PartKind};
 pub use data::{
-    Adac, AdacSearch, AfterIncrease, DataCoder, DataScheme, DataStep, Filter, FirstAccess,
-    Reference,
+    Adac, AdacSearch, AfterIncrease, DataCoder, DataScheme, DataStep, Filter, FirstAccess, Lookup,
+    Reference, UnknownDataScheme,
 };
 pub use dmtf::{Dmtf, DmtfVariant};
 pub use error::{CompressError, DecodeError, Fault};
@@ -77,6 +78,7 @@ pub use etrace::Etrace;
 pub use hwlz::Hwlz;
 pub use measured::Measured;
 pub use packed::Packed;
+pub use records::Records;
 pub use run_length::{Grows, RunLength};
 pub use scheme::{Scheme, Setup, UnknownScheme};
 pub use sdc::{Sdc, SdcVariant};

@@ -39,7 +39,7 @@ impl Packed {
         PackedCoder { packed: self, xlen, bytes: Vec::new(), read: None }
     }
 
-    fn pack(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    pub(crate) fn pack(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         match self {
             Self::Gzip { level } => {
                 let level = flate2::Compression::new(level);
@@ -53,7 +53,7 @@ impl Packed {
     }
 
     /// The contents of one member or frame, and its packed size in bytes.
-    fn unpack(self, packed: &[u8]) -> io::Result<(Vec<u8>, usize)> {
+    pub(crate) fn unpack(self, packed: &[u8]) -> io::Result<(Vec<u8>, usize)> {
         let mut bytes = Vec::new();
         let rest = match self {
             Self::Gzip { .. } => {

@@ -3,6 +3,7 @@
 use crate::base::detector_bits;
 use crate::cost::{Cost, PartKind};
 use crate::dmtf::LOW;
+use crate::records::Tally;
 use crate::run_length::{Counter, RunLength};
 use crate::stream::{End, Stream, StreamCoder};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
@@ -115,20 +116,15 @@ impl Sdc {
             history: 0,
             upper: 0,
             run: self.run.counter(true, true),
-            tally: Tally::default(),
+            tally: Tally::new(["predicted", "cached", "miss"]),
         }
     }
 }
 
-/// Event counts.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    pub(crate) predicted: u64,
-    pub(crate) cached: u64,
-    pub(crate) miss: u64,
-    /// Misses that carry an address.
-    pub(crate) unknown: u64,
-}
+// Kinds of records: a stream is the predicted one, only in the cache, or neither.
+const PREDICTED: usize = 0;
+const CACHED: usize = 1;
+const MISS: usize = 2;
 
 #[derive(Clone, Debug)]
 pub(crate) struct SdcCoder {
@@ -146,7 +142,7 @@ pub(crate) struct SdcCoder {
     /// Upper bits of an address: of the last stream (r), or of the last stream that missed (e).
     upper: u64,
     run: Counter,
-    pub(crate) tally: Tally,
+    tally: Tally,
 }
 
 impl SdcCoder {
@@ -204,15 +200,14 @@ impl SdcCoder {
 
     fn put_other(&mut self, index: usize, out: &mut Bits) {
         self.run.flush(out);
+        self.tally.bits(PREDICTED, out);
         out.put_bool(false);
         out.put(index as u64, self.config.width());
     }
 
     fn put_miss(&mut self, stream: &Stream, out: &mut Bits) {
-        self.tally.miss += 1;
         self.put_other(0, out);
         if !stream.known {
-            self.tally.unknown += 1;
             let (low, align) = (self.config.low(), self.config.align);
             if self.is(SdcVariant::B) {
                 out.put(stream.start, self.xlen);
@@ -294,24 +289,31 @@ impl StreamCoder for SdcCoder {
         let near = !self.is(SdcVariant::R) || self.is_near(start);
         let found = self.find(self.key(start, length), self.set(start, length));
         let index = found.filter(|_| near && !stream.is_trap()).unwrap_or(0);
-        if index == 0 {
+        let kind = if index == 0 {
             self.put_miss(stream, out);
+            MISS
         } else if self.follows[self.history as usize] as usize == index {
-            self.tally.predicted += 1;
             match self.config.variant {
                 SdcVariant::B => out.put_bool(true),
                 _ => self.run.hit(out),
             }
+            PREDICTED
         } else {
-            self.tally.cached += 1;
             self.put_other(index, out);
-        }
+            CACHED
+        };
+        self.tally.stream(kind, out);
         self.update(stream, index);
     }
 
     fn flush(&mut self, out: &mut Bits) -> Result<(), CompressError> {
         self.run.flush(out);
+        self.tally.bits(PREDICTED, out);
         Ok(())
+    }
+
+    fn tally(&mut self) -> Option<&mut Tally> {
+        Some(&mut self.tally)
     }
 
     fn decode(
@@ -360,8 +362,9 @@ mod tests {
         let (out, coder) = coded(config, 5, false);
         let first = format!("0 000000 {:032b} 00001001", 0x0200_01f4);
         assert_eq!(out, parse(&(first + "0 011000  0 011000  1 1")));
-        let Tally { predicted, cached, miss, unknown } = coder.tally;
-        assert_eq!(out.len(), predicted + 7 * (cached + miss) + 8 * miss + 32 * unknown);
+        let found = coder.tally.records().iter().map(|one| (&one.kind[..], one.streams, one.bits));
+        let expected = [("predicted", 2, 2), ("cached", 2, 14), ("miss", 1, 47)];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 
     #[test]

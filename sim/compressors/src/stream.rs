@@ -6,6 +6,7 @@
 use crate::code::Cursor;
 use crate::compressor::{Coder, segment};
 use crate::events::Event;
+use crate::records::{Records, Tally};
 use crate::{BitSource, Bits, Code, CompressError, DecodeError, Decompressor, Fault};
 use hartrace_isa::Xlen;
 use std::fmt::Debug;
@@ -132,6 +133,11 @@ pub(crate) trait StreamCoder: Clone + Debug {
     fn pending(&self) -> u64 {
         0
     }
+
+    /// What has been written, if it is counted by kinds of records.
+    fn tally(&mut self) -> Option<&mut Tally> {
+        None
+    }
 }
 
 /// Finds the streams of a program and passes them to a coder.
@@ -214,7 +220,10 @@ impl<C: StreamCoder> Coder for Streams<'_, C> {
 
     fn sync(&mut self, _: u64, out: &mut Bits) -> Result<(), CompressError> {
         self.finish(out)?;
-        self.coder = self.pristine.clone();
+        let mut before = std::mem::replace(&mut self.coder, self.pristine.clone());
+        if let (Some(now), Some(before)) = (self.coder.tally(), before.tally()) {
+            *now = std::mem::take(before);
+        }
         self.known = false;
         Ok(())
     }
@@ -225,6 +234,10 @@ impl<C: StreamCoder> Coder for Streams<'_, C> {
             self.emit(open, End::Natural(open.length), out)?;
         }
         self.coder.flush(out)
+    }
+
+    fn records(&mut self) -> Vec<Records> {
+        self.coder.tally().map_or(Vec::new(), |tally| tally.records().to_vec())
     }
 }
 

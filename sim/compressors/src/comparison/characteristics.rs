@@ -12,6 +12,9 @@ use std::io::{self, Write};
 /// The largest number of instructions in a stream, as in all schemes.
 const LONGEST: u64 = 254;
 
+/// Places of streams in the list of the last ones, with one for those that are not in it; as in table 4.2 of the source.
+const PLACES: usize = 128;
+
 /// Characteristics of an execution. A stream is what retires from the target of a taken branch or of a jump through a register
 /// up to the next one, up to a trap, or up to 254 instructions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -40,6 +43,13 @@ pub struct Characteristics {
     pub longest_stream: u64,
     /// The smallest number of different streams that are 90 % of all.
     pub streams_for_90_percent: u64,
+    /// Executions of a stream by its place in a list of the last 127 different ones, the most recent first: those at the place that is
+    /// the most frequent one. All others than these 127 are one place.
+    pub most_frequent_place: u64,
+    /// The smallest number of places that are 90 % of all.
+    pub places_for_90_percent: u64,
+    /// Executions of streams that are not in that list.
+    pub not_recent: u64,
 }
 
 impl Characteristics {
@@ -77,6 +87,10 @@ struct Counter {
     counts: Characteristics,
     /// Number of executions of each stream, by address and length.
     seen: HashMap<(u64, u64), u64>,
+    /// The last different streams, the most recent first.
+    recent: Vec<(u64, u64)>,
+    /// Executions by the place in that list.
+    places: [u64; PLACES],
     /// The stream that has not ended.
     open: Option<(u64, u64)>,
     /// Whether the previous stream determines the address of the next one.
@@ -86,7 +100,8 @@ struct Counter {
 impl Counter {
     fn new(xlen: Xlen) -> Self {
         let (counts, seen) = (Characteristics::default(), HashMap::new());
-        Self { xlen, counts, seen, open: None, known: false }
+        let (recent, places) = (Vec::with_capacity(PLACES), [0; PLACES]);
+        Self { xlen, counts, seen, recent, places, open: None, known: false }
     }
 
     fn take(&mut self, event: Event) {
@@ -125,6 +140,15 @@ impl Counter {
         self.counts.unknown_starts += u64::from(!self.known);
         self.counts.longest_stream = self.counts.longest_stream.max(length);
         *self.seen.entry((start, length)).or_default() += 1;
+        let place = self.recent.iter().position(|other| *other == (start, length));
+        self.places[place.unwrap_or(PLACES - 1)] += 1;
+        match place {
+            Some(place) => self.recent[..=place].rotate_right(1),
+            None => {
+                self.recent.truncate(PLACES - 2);
+                self.recent.insert(0, (start, length));
+            }
+        }
         self.known = known;
     }
 
@@ -132,19 +156,29 @@ impl Counter {
         if let Some((start, length)) = self.open.take() {
             self.end(start, length, false);
         }
-        let mut executions: Vec<u64> = self.seen.into_values().collect();
-        executions.sort_unstable_by(|a, b| b.cmp(a));
-        let streams = self.counts.streams;
-        let mut covered = 0;
-        let needed = executions.iter().take_while(|count| {
-            let enough = 10 * u128::from(covered) >= 9 * u128::from(streams);
-            covered += **count;
-            !enough
-        });
-        let streams_for_90_percent = needed.count() as u64;
-        let unique_streams = executions.len() as u64;
-        Characteristics { unique_streams, streams_for_90_percent, ..self.counts }
+        let unique_streams = self.seen.len() as u64;
+        Characteristics {
+            unique_streams,
+            streams_for_90_percent: for_90_percent(self.seen.into_values().collect()),
+            most_frequent_place: self.places.into_iter().max().unwrap_or(0),
+            places_for_90_percent: for_90_percent(self.places.to_vec()),
+            not_recent: self.places[PLACES - 1],
+            ..self.counts
+        }
     }
+}
+
+/// How many of the largest counts make up 90 % of all.
+fn for_90_percent(mut counts: Vec<u64>) -> u64 {
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let all: u64 = counts.iter().sum();
+    let mut covered = 0;
+    let needed = counts.iter().take_while(|count| {
+        let enough = 10 * u128::from(covered) >= 9 * u128::from(all);
+        covered += **count;
+        !enough
+    });
+    needed.count() as u64
 }
 
 impl Comparison {
@@ -214,7 +248,7 @@ mod tests {
     #[test]
     fn base_sends_as_many_streams() {
         let suite = Suite::corner_cases();
-        let schemes = chosen(&["BASE".into()], &[]).unwrap();
+        let schemes = chosen(&["BASE,bDMTF(128,16)".into()], &[]).unwrap();
         let mut trapped = false;
         for program in &suite.programs {
             let workload = SuiteProgram::workload(program, Some(200_000), 1).unwrap();
@@ -226,6 +260,14 @@ mod tests {
             assert!(found.taken <= found.branches && found.longest_stream <= LONGEST, "{found:?}");
             assert!(found.streams_for_90_percent <= found.unique_streams, "{found:?}");
             assert!(found.unique_streams <= found.streams, "{found:?}");
+            // DMTF has the same list, except that traps are in no list.
+            let dmtf = figures::measure(&workload, &schemes[1], None).unwrap().unwrap();
+            let streams = dmtf.records.iter().map(|one| one.streams).sum::<u64>();
+            assert_eq!(streams, found.streams, "{found:?}");
+            let misses = dmtf.records.iter().find(|one| one.kind == "miss").unwrap().streams;
+            if found.traps == 0 {
+                assert_eq!(misses, found.not_recent, "{found:?}");
+            }
             trapped |= found.traps > 0;
         }
         assert!(trapped && suite.programs.len() == PROGRAMS.len());
@@ -241,5 +283,7 @@ mod tests {
         let found = counter.finish();
         assert_eq!((found.streams, found.unique_streams), (10, 3));
         assert_eq!((found.streams_for_90_percent, found.unknown_starts), (2, 1));
+        // Seven find the stream in front, and three are new.
+        assert_eq!((found.most_frequent_place, found.places_for_90_percent), (7, 2));
     }
 }

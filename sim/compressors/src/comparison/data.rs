@@ -2,10 +2,12 @@
 
 use super::ComparisonError;
 use super::figures::per_instruction;
-use crate::{BitSource, Bits, DataCoder, DataScheme, DataStep, Filter};
+use super::statistics::{DataStatistics, Wanted};
+use crate::{BitSource, Bits, Cost, DataCoder, DataScheme, DataStep, Lookup};
 use hartrace_iss::{Retire, Step};
 use hartrace_sources::executed::Program;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Figures of the data trace of a program in a scheme.
@@ -14,7 +16,7 @@ pub struct DataFigures {
     /// The name of the program.
     pub program: String,
     /// The name of the scheme.
-    pub scheme: &'static str,
+    pub scheme: Cow<'static, str>,
     /// Instructions that were executed.
     pub instructions: u64,
     /// Number of addresses or values of these instructions.
@@ -25,14 +27,34 @@ pub struct DataFigures {
     pub bits: u64,
     /// Bits of the trace per instruction.
     pub bits_per_instruction: f64,
-    /// Bits of memory in the trace module.
-    pub storage_bits: u64,
+    /// Bits of memory in the trace module, if the scheme is for hardware.
+    pub storage_bits: Option<u64>,
     /// Estimated gates of the trace module.
-    pub gates: u64,
+    pub gates: Option<u64>,
+    /// Loads that were looked up.
+    pub loads: Lookups,
+    /// Stores that were looked up.
+    pub stores: Lookups,
     /// Whether all references were recovered.
     pub verified: bool,
     /// The first reference that was not recovered.
     pub difference: Option<String>,
+}
+
+/// How often a scheme has looked something up in its tables, and found it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Lookups {
+    /// How often it has looked.
+    pub count: u64,
+    /// How often it has found it.
+    pub hits: u64,
+}
+
+impl Lookups {
+    /// Both together.
+    pub fn and(self, other: Self) -> Self {
+        Self { count: self.count + other.count, hits: self.hits + other.hits }
+    }
 }
 
 /// Passes on each retired instruction with its accesses.
@@ -55,27 +77,31 @@ struct Lane {
 }
 
 /// Executes a program twice: once to compress, and once to compare what is decompressed.
-pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>, ComparisonError> {
+pub(super) fn measure(
+    program: &Program,
+    limit: u64,
+    schemes: &[(Cow<'static, str>, DataScheme)],
+    wanted: Wanted,
+) -> Result<(Vec<DataFigures>, DataStatistics), ComparisonError> {
     let xlen = program.xlen();
-    let mut lanes: Vec<Lane> = DataScheme::defaults()
-        .into_iter()
+    let mut statistics = DataStatistics::new(program.name(), xlen, wanted);
+    let mut lanes: Vec<Lane> = schemes
+        .iter()
         .map(|(name, scheme)| {
-            let scheme = match scheme {
-                // Changes that an operating system makes to registers are not in the trace.
-                DataScheme::Filter(_) => DataScheme::Filter(Filter { handlers: program.is_bare() }),
-                other => other,
-            };
+            let scheme = scheme.with_handlers(program.is_bare());
             let cost = scheme.cost(xlen.bits());
             let figures = DataFigures {
                 program: program.name().into(),
-                scheme: name,
+                scheme: name.clone(),
                 instructions: 0,
                 references: 0,
                 raw_bits: 0,
                 bits: 0,
                 bits_per_instruction: 0.0,
-                storage_bits: cost.bits(),
-                gates: cost.gates().round() as u64,
+                storage_bits: cost.as_ref().map(Cost::bits),
+                gates: cost.map(|cost| cost.gates().round() as u64),
+                loads: Lookups::default(),
+                stores: Lookups::default(),
                 verified: false,
                 difference: None,
             };
@@ -87,8 +113,10 @@ pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>,
     let exit = program.steps(
         limit,
         &mut Each(|step: &DataStep| {
+            statistics.step(step);
             for (lane, out) in lanes.iter_mut().zip(&mut traces) {
-                lane.coder.encode(step, out);
+                let lookup = lane.coder.encode(step, out);
+                lane.figures.count(step, lookup);
                 let raw = lane.scheme.raw_bits(step, xlen.bits());
                 lane.figures.instructions += 1;
                 lane.figures.references += u64::from(raw > 0);
@@ -97,6 +125,9 @@ pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>,
         }),
     )?;
     program.succeeded(exit, &[])?;
+    for (lane, out) in lanes.iter_mut().zip(&mut traces) {
+        lane.coder.finish(out).map_err(ComparisonError::Data)?;
+    }
     let mut sources: Vec<BitSource<'_>> = traces.iter().map(BitSource::new).collect();
     for lane in &mut lanes {
         lane.coder = lane.scheme.coder(xlen).map_err(ComparisonError::Data)?;
@@ -120,7 +151,18 @@ pub(super) fn measure(program: &Program, limit: u64) -> Result<Vec<DataFigures>,
         lane.figures.verified = lane.figures.difference.is_none();
         lane.figures
     };
-    Ok(lanes.into_iter().zip(sources.into_iter().zip(&traces)).map(finish).collect())
+    let figures = lanes.into_iter().zip(sources.into_iter().zip(&traces)).map(finish).collect();
+    statistics.finish();
+    Ok((figures, statistics))
+}
+
+impl DataFigures {
+    fn count(&mut self, step: &DataStep, lookup: Lookup) {
+        let Some(reference) = step.reference.filter(|_| lookup != Lookup::None) else { return };
+        let side = if reference.is_load() { &mut self.loads } else { &mut self.stores };
+        side.count += 1;
+        side.hits += u64::from(lookup == Lookup::Hit);
+    }
 }
 
 impl Lane {
@@ -148,6 +190,8 @@ fn mean(figures: &[DataFigures], scheme: &str) -> Option<DataFigures> {
         sum.references += one.references;
         sum.raw_bits += one.raw_bits;
         sum.bits += one.bits;
+        sum.loads = sum.loads.and(one.loads);
+        sum.stores = sum.stores.and(one.stores);
         sum.storage_bits = sum.storage_bits.max(one.storage_bits);
         sum.gates = sum.gates.max(one.gates);
         sum.verified &= one.verified;
@@ -166,6 +210,7 @@ pub(super) fn print(out: &mut impl Write, figures: &[DataFigures], brief: bool) 
     let means = DataScheme::defaults().into_iter().filter_map(|(name, _)| mean(figures, name));
     let each = figures.iter().filter(|_| !brief).cloned();
     for one in each.chain(means) {
+        let count = |value: Option<u64>| value.map_or("-".into(), |value| value.to_string());
         let verdict = one.difference.map_or("yes".into(), |difference| format!("NO: {difference}"));
         writeln!(
             out,
@@ -180,8 +225,8 @@ pub(super) fn print(out: &mut impl Write, figures: &[DataFigures], brief: bool) 
                 0 => "-".into(),
                 bits => format!("{:.2}", one.raw_bits as f64 / bits as f64),
             },
-            one.storage_bits,
-            one.gates,
+            count(one.storage_bits),
+            count(one.gates),
         )?;
     }
     writeln!(

@@ -2,7 +2,7 @@
 
 use super::ComparisonError;
 use super::workload::Workload;
-use crate::{Compressed, Cost, Scheme, Setup};
+use crate::{Compressed, Cost, Records, Scheme, Setup};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
@@ -33,6 +33,9 @@ pub struct Figures {
     pub difference: Option<String>,
     /// The width of addresses.
     pub xlen: u32,
+    /// What the bits are spent on, for schemes that have tables of streams.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<Records>,
 }
 
 impl Figures {
@@ -84,7 +87,8 @@ pub(super) fn measure(
     workload.rows.iter().try_for_each(|row| compressor.retire(row)).map_err(failed)?;
     let compressed = compressor.finish().map_err(failed)?;
     let difference = difference(workload, scheme, &setup, &compressed);
-    let Compressed { payload_bits: bits, exact_bits, framed_bits, instructions, .. } = compressed;
+    let Compressed { payload_bits: bits, exact_bits, framed_bits, instructions, records, .. } =
+        compressed;
     let xlen = workload.code.xlen().bits();
     let cost = scheme.cost(xlen);
     Ok(Some(Figures {
@@ -100,6 +104,7 @@ pub(super) fn measure(
         verified: difference.is_none(),
         difference,
         xlen,
+        records,
     }))
 }
 

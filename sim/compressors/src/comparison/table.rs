@@ -24,6 +24,10 @@ fn mean(figures: &[Figures], scheme: &Scheme) -> Option<Figures> {
         sum.verified &= other.verified;
         sum.difference = sum.difference.or(other.difference.clone());
         sum.xlen = sum.xlen.max(other.xlen);
+        sum.records.iter_mut().zip(&other.records).for_each(|(sum, other)| {
+            sum.streams += other.streams;
+            sum.bits += other.bits;
+        });
     }
     sum.bits_per_instruction = per_instruction(sum.bits, sum.instructions);
     Some(sum)

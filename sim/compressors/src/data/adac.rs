@@ -1,7 +1,7 @@
 //! ADAC: a cache of recent data addresses, by instruction. Of an address, only as many low bits are sent as
 //! have recently differed.
 
-use super::{DataCoder, DataStep};
+use super::{DataCoder, DataStep, Lookup};
 use crate::cost::{Cost, PartKind, order_bits};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,8 @@ pub struct Adac {
     pub window: u32,
     /// The largest number of low bits that are sent; also the initial number of a new entry.
     pub shift_max: u32,
+    /// The smallest. If it is the largest too, the cache does not adapt.
+    pub shift_min: u32,
     /// Hits before the number of sent bits decreases by one.
     pub tmax: u32,
     /// The counter after the number of sent bits has increased.
@@ -58,6 +60,7 @@ impl Default for Adac {
             ways: 4,
             window: 4,
             shift_max: 12,
+            shift_min: 0,
             tmax: 8,
             after_increase: AfterIncrease::Full,
             search: AdacSearch::FewestBits,
@@ -79,9 +82,10 @@ impl Adac {
     pub(super) fn coder(self, xlen: u32) -> Result<AdacCoder, CompressError> {
         let power = |value: u32, most| value.is_power_of_two() && value <= most;
         let sizes = power(self.sets, 1 << 16) && power(self.ways, 256) && power(self.window, 8);
-        if !sizes || self.shift_max > 20 || self.align > 2 {
+        let shifts = self.shift_min <= self.shift_max && self.shift_max <= 20;
+        if !sizes || !shifts || self.align > 2 {
             let what = "ADAC: sets, ways and window are powers of two up to 65536, 256 and 8, shift_max is \
-                        up to 20 and align up to 2";
+                        up to 20, shift_min up to shift_max, and align up to 2";
             return Err(CompressError::Config(what.into()));
         }
         let entry = |way| Entry { way, address: 0, shift: self.shift_max, count: self.tmax };
@@ -134,14 +138,15 @@ impl AdacCoder {
 
     /// Updates the cache with an address, in the same way on both sides.
     fn update(&mut self, set: usize, found: Option<(usize, u32)>, address: u64) {
-        let Adac { shift_max, tmax, after_increase, ways, .. } = self.config;
+        let Adac { shift_max, shift_min, tmax, after_increase, ways, .. } = self.config;
         let place = found.map_or(ways as usize - 1, |(place, _)| place);
         let entry = &mut self.sets[set][place];
         match found {
             Some((_, 0)) => {
                 entry.count = entry.count.saturating_sub(1);
                 if entry.count == 0 {
-                    (entry.shift, entry.count) = (entry.shift.saturating_sub(1), tmax);
+                    entry.shift = shift_min.max(entry.shift.saturating_sub(1));
+                    entry.count = tmax;
                 }
             }
             Some(_) => {
@@ -158,8 +163,8 @@ impl AdacCoder {
 }
 
 impl DataCoder for AdacCoder {
-    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> bool {
-        let Some(reference) = step.reference else { return false };
+    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> Lookup {
+        let Some(reference) = step.reference else { return Lookup::None };
         let (address, set) = (reference.address, self.set(step.pc));
         let found = self.find(set, address);
         let (ways, window) = (self.config.ways.ilog2(), self.config.window.ilog2());
@@ -187,7 +192,7 @@ impl DataCoder for AdacCoder {
             }
         }
         self.update(set, found, address);
-        true
+        Lookup::found(found.is_some())
     }
 
     fn decode(

@@ -1,8 +1,9 @@
 //! Register validation: an address is sent only if it cannot be computed from registers whose values are
 //! known, either from addresses that were sent or from computations on them.
 
+use super::adac::AdacCoder;
 use super::operands::{Role, role};
-use super::{DataCoder, DataStep};
+use super::{DataCoder, DataStep, Lookup};
 use crate::{BitSource, Bits, DecodeError};
 use hartrace_isa::{Isa, Xlen, decode};
 use hartrace_iss::{Hart, HartConfig, Range, Step};
@@ -24,8 +25,9 @@ impl Default for Filter {
 }
 
 impl Filter {
-    pub(super) fn coder(self, xlen: Xlen) -> FilterCoder {
-        FilterCoder { config: self, xlen, valid: 1, values: [0; 32], bench: None }
+    /// Creates a coder. Addresses are sent whole, or through a cache.
+    pub(super) fn coder(self, xlen: Xlen, cache: Option<AdacCoder>) -> FilterCoder {
+        FilterCoder { config: self, xlen, cache, valid: 1, values: [0; 32], bench: None }
     }
 }
 
@@ -33,6 +35,8 @@ impl Filter {
 pub(super) struct FilterCoder {
     config: Filter,
     xlen: Xlen,
+    /// What the addresses go through that are sent.
+    cache: Option<AdacCoder>,
     /// A bit for every register whose value is known; `x0` always is.
     valid: u32,
     /// For reading: the values.
@@ -100,17 +104,19 @@ impl FilterCoder {
 }
 
 impl DataCoder for FilterCoder {
-    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> bool {
+    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> Lookup {
         let role = role(step.encoding, self.xlen);
-        let mut sent = false;
+        let mut lookup = Lookup::None;
         if let (Role::Memory { base, .. }, Some(reference)) = (role, step.reference) {
-            sent = !self.is_valid(base);
-            if sent {
-                out.put(reference.address, self.xlen.bits());
+            lookup = Lookup::found(self.is_valid(base));
+            match &mut self.cache {
+                _ if lookup == Lookup::Hit => {}
+                Some(cache) => _ = cache.encode(step, out),
+                None => out.put(reference.address, self.xlen.bits()),
             }
         }
         self.update(role, step.reference.is_some());
-        sent
+        lookup
     }
 
     fn decode(
@@ -126,7 +132,10 @@ impl DataCoder for FilterCoder {
                 let known = if self.is_valid(base) {
                     self.values[usize::from(base)].wrapping_add_signed(offset)
                 } else {
-                    from.get(self.xlen.bits())?
+                    match &mut self.cache {
+                        Some(cache) => cache.decode(step, from)?.unwrap_or_default(),
+                        None => from.get(self.xlen.bits())?,
+                    }
                 };
                 address = Some(self.xlen.wrap(known));
                 self.set_value(base, known.wrapping_sub(offset as u64));

@@ -2,7 +2,7 @@
 //!
 //! The result of a store-conditional is a separate bit.
 
-use super::{DataCoder, DataStep, Reference};
+use super::{DataCoder, DataStep, Lookup, Reference};
 use crate::cost::{Cost, PartKind, order_bits};
 use crate::{BitSource, Bits, CompressError, DecodeError, Fault};
 use serde::{Deserialize, Serialize};
@@ -129,18 +129,18 @@ impl FirstAccessCoder {
 }
 
 impl DataCoder for FirstAccessCoder {
-    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> bool {
+    fn encode(&mut self, step: &DataStep, out: &mut Bits) -> Lookup {
         if let Some(succeeded) = step.succeeded {
             out.put_bool(succeeded);
         }
-        let Some(reference) = &step.reference else { return step.succeeded.is_some() };
+        let Some(reference) = &step.reference else { return Lookup::None };
         let old = self.access(reference);
-        let Some(value) = reference.loaded else { return step.succeeded.is_some() };
+        let Some(value) = reference.loaded else { return Lookup::None };
         out.put_bool(old);
         if !old {
             out.put(value, 8 * u32::from(reference.size));
         }
-        true
+        Lookup::found(old)
     }
 
     fn decode(

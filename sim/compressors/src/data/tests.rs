@@ -1,7 +1,9 @@
 //! Vectors, identities, and round trips on the bundled programs.
 
 use super::*;
+use crate::cost::PartKind;
 use crate::test_bits::parse;
+use hartrace_isa::Xlen;
 use hartrace_iss::{Environment, Hart, HartConfig, Range, Retire};
 
 /// The steps of a program, up to a limit.
@@ -37,6 +39,11 @@ fn programs_come_back() {
         ("interrupts", include_bytes!("../../../../tests/programs/elf/interrupts.elf"), Xlen::Rv64),
     ];
     let mut schemes = DataScheme::defaults();
+    for name in
+        ["DAF+ADAC-16x4", "ADAC-8x4[window=1,shift_min=4,shift_max=4]", "gzip-1-DA", "gzip-1-LV"]
+    {
+        schemes.push((name, name.parse().unwrap()));
+    }
     let after_increase = AfterIncrease::Zero;
     let small = Adac { sets: 2, ways: 2, window: 1, after_increase, ..Adac::default() };
     schemes.push(("small ADAC", DataScheme::Adac(small)));
@@ -49,19 +56,22 @@ fn programs_come_back() {
         assert!(steps.iter().filter(|step| step.reference.is_some()).count() > 5_000, "{program}");
         for (name, scheme) in &schemes {
             let (mut writer, mut out) = (scheme.coder(xlen).unwrap(), Bits::default());
-            let (mut sent, mut raw_sent, mut loads) = (0, 0, 0);
+            let (mut raw_sent, mut loads) = (0, 0);
             for step in &steps {
                 let before = out.len();
-                sent += u64::from(writer.encode(step, &mut out));
+                let lookup = writer.encode(step, &mut out);
                 let raw = scheme.raw_bits(step, xlen.bits());
+                // What was found shows in the bits as well.
+                if let Some(expected) = lookup_by_bits(scheme, step, xlen, out.len() - before) {
+                    assert_eq!(lookup, expected, "{program} {name}: {step:x?}");
+                }
                 raw_sent += if out.len() - before > 1 { raw } else { 0 };
                 loads += u64::from(raw > 0);
             }
-            // The cost of each, according to the source.
-            match scheme {
-                DataScheme::Filter(_) => assert_eq!(out.len(), sent * u64::from(xlen.bits())),
-                DataScheme::FirstAccess(_) => assert_eq!(out.len(), loads + raw_sent),
-                _ => {}
+            writer.finish(&mut out).unwrap();
+            // The cost, according to the source.
+            if let DataScheme::FirstAccess(_) = scheme {
+                assert_eq!(out.len(), loads + raw_sent);
             }
             let (mut reader, mut from) = (scheme.coder(xlen).unwrap(), BitSource::new(&out));
             for (number, step) in steps.iter().enumerate() {
@@ -72,6 +82,60 @@ fn programs_come_back() {
             assert_eq!(from.left(), 0, "{program} {name}");
         }
     }
+}
+
+/// Whether a step was found, from the number of bits that were written for it; `None` where that does not say it.
+fn lookup_by_bits(scheme: &DataScheme, step: &DataStep, xlen: Xlen, bits: u64) -> Option<Lookup> {
+    let xlen = u64::from(xlen.bits());
+    let Some(reference) = step.reference else {
+        return (!matches!(scheme, DataScheme::PackedValues(_))).then_some(Lookup::None);
+    };
+    match scheme {
+        DataScheme::Filter(_) | DataScheme::Filtered(..) => {
+            if let DataScheme::Filter(_) = scheme {
+                assert!(bits == 0 || bits == xlen);
+            }
+            Some(if bits == 0 { Lookup::Hit } else { Lookup::Miss })
+        }
+        DataScheme::Adac(Adac { ways, window, .. }) => {
+            let whole = u64::from(1 + 2 * ways.ilog2() + window.ilog2()) + xlen;
+            Some(if bits < whole { Lookup::Hit } else { Lookup::Miss })
+        }
+        DataScheme::FirstAccess(_) if step.succeeded.is_none() => Some(match reference.loaded {
+            None => Lookup::None,
+            Some(_) if bits == 1 => Lookup::Hit,
+            Some(_) => Lookup::Miss,
+        }),
+        _ => None,
+    }
+}
+
+#[test]
+fn names_of_data_schemes() {
+    for name in [
+        "",
+        "ADAC",
+        "ADAC-16",
+        "FAT-8",
+        "gzip-1",
+        "gzip-1-X",
+        "DAF[x=1]",
+        "FAC-1K[x=1]",
+        "FAT-99999999999999999999K",
+    ] {
+        let error = name.parse::<DataScheme>().unwrap_err();
+        assert_eq!(error.to_string(), format!("there is no data scheme `{name}`"));
+    }
+    assert_eq!(DataScheme::defaults().len(), DataScheme::DEFAULT.len());
+    let fixed = "ADAC-8x4[window=1,shift_min=4,shift_max=4]".parse::<DataScheme>().unwrap();
+    let expected = Adac { sets: 8, window: 1, shift_min: 4, shift_max: 4, ..Adac::default() };
+    assert_eq!(fixed, DataScheme::Adac(expected));
+    // A hit sends 1 bit and 4, however often there is one.
+    let addresses = [&[0x2001_0000; 50][..], &[0x2001_000c]].concat();
+    assert_eq!(address_bits(expected, &addresses).len(), 37 + 50 * 5);
+    let wrong = Adac { shift_min: 13, ..Adac::default() };
+    assert!(DataScheme::Adac(wrong).coder(Xlen::Rv32).is_err());
+    assert!("gzip-0-DA".parse::<DataScheme>().unwrap().coder(Xlen::Rv32).is_err());
 }
 
 #[test]
@@ -93,7 +157,7 @@ fn addresses_in_a_row() {
     }
     assert_eq!(out, parse(&text));
     let gates = |sets| {
-        let cost = DataScheme::Adac(Adac { sets, ..Adac::default() }).cost(32);
+        let cost = DataScheme::Adac(Adac { sets, ..Adac::default() }).cost(32).unwrap();
         (cost.gates_of(PartKind::Tables), cost.bits_of(PartKind::Order))
     };
     assert_eq!((gates(16), gates(128)), ((3_840.0, 80), (30_720.0, 640)));
@@ -213,7 +277,7 @@ fn a_cache_of_its_own_compares() {
     let store = accessed(0x8000_0040, None, Some(7));
     let other = accessed(0x8000_0044, Some(5), None);
     assert_eq!(value_bits(own, &[store, load(7), other]), parse(&format!("1 {five}")));
-    let cost = DataScheme::FirstAccess(own).cost(32);
+    let cost = DataScheme::FirstAccess(own).cost(32).unwrap();
     let parts = [PartKind::Tables, PartKind::Valid, PartKind::Order];
     let bits = parts.map(|part| cost.bits_of(part));
     assert_eq!(bits, [128 * (512 + 32 - 6 - 5), 128 * 64, 32 * 5]);
