@@ -286,4 +286,17 @@ mod tests {
         // Seven find the stream in front, and three are new.
         assert_eq!((found.most_frequent_place, found.places_for_90_percent), (7, 2));
     }
+
+    /// Round and round: of 127 streams each is in the list, at its end; of 128 none is.
+    #[test]
+    fn the_list_of_the_last_streams() {
+        for (streams, not_recent) in [(127, 127), (128, 1280)] {
+            let mut counter = Counter::new(Xlen::Rv64);
+            (0..10 * streams).for_each(|number| counter.end(number % streams, 3, true));
+            let found = counter.finish();
+            assert_eq!(found.not_recent, not_recent);
+            let at_the_end = if streams == 127 { 9 * streams } else { not_recent };
+            assert_eq!(found.most_frequent_place, at_the_end);
+        }
+    }
 }
