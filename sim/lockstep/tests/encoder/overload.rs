@@ -16,11 +16,12 @@ const STEPS: u64 = 200_000;
 const RESYNC: (u8, u8) = (1, 10);
 
 /// Configurations, and a program of many branches, or of many interrupts.
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 6] = [
     ("micro", "interrupts-rv32"),
     ("small", "sort"),
     ("cva6", "sort"),
     ("full", "sort"),
+    ("linux", "sort"),
     ("small_bytes", "sort"),
 ];
 
