@@ -1,5 +1,7 @@
 //! The board: from the core to the bits on its serial line, and as a bitstream.
 
+mod cva6;
+
 use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::{Config, Event, Image, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::{Deframer, Item};
@@ -30,7 +32,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test(format!("board/{name}"), run).with_ignored_flag(!simulates)
     };
     // The longest first, so that the others run beside it.
-    vec![
+    let mut trials = vec![
         Trial::test("board/bitstream", bitstream).with_ignored_flag(core.is_err()),
         simulated("all_of_a_dense_trace", || {
             let fifo_depth = 256;
@@ -43,7 +45,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("losses_of_the_serial_line_are_recorded", || {
             program_on(&board::encoder()?, "calls", BAUD, true)
         }),
-    ]
+    ];
+    trials.extend(cva6::trials());
+    trials
 }
 
 fn program(name: &str) -> Result<Vec<u8>, Failed> {
