@@ -80,7 +80,7 @@ fn designs(args: &ReportArgs) -> Result<Vec<Design>, Failure> {
 }
 
 fn encoder(name: &str, top: &str) -> Result<Design, Failure> {
-    let config = hdl::named(name, None)?.encoder;
+    let config = hdl::named(name, None)?;
     Design::of_encoder(name, &config, top).map_err(|error| match error {
         DesignError::Config(error) => Failure::usage(error).at(name),
         DesignError::Module { name, module, modules } => {

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """What trace hardware takes beside the CVA6 core: the same tool and the same passes for both.
 
-    target/tools/fpga/bin/python fpga/cva6/share.py target/tools/cva6 HARTRACE > fpga/reports/cva6_share.json
+    target/tools/fpga/bin/python fpga/cva6/share.py target/tools/cva6 HARTRACE [OLD] > fpga/reports/cva6_share.json
 
 The first argument is the virtual environment with the core (`./test.sh cva6`), the second the command. It takes
 ten minutes, most of them for the core, so its result is kept; with the old report as third argument, its figures of
-the core are taken. Figures are of no use but for their ratio: nothing is flattened, and caches are left out.
+the core are taken. Figures are of no use but for their ratio: nothing is flattened.
 
-Memories become flip-flops, in the core too, whose caches are not among them. Queues and tables of the encoder are
-memory on any FPGA, so there are figures without them as well, and the bits they have.
+Memories are counted by their bits, since they are memory on any FPGA: queues and tables of the encoder. The core has none
+but those of its caches, which are left out.
 """
 
 import json
@@ -43,26 +43,17 @@ def yosys(folder, script):
     return done.stdout
 
 
-def statistics(folder, read, top, passes):
-    """What yosys counts of a module and of those in it."""
-    yosys(folder, f"{read}\nhierarchy -top {top}\n{passes}\ntee -o stat.json stat -json -top {top}\n")
-    text = (folder / "stat.json").read_text()
-    return json.loads(text[text.index("{"):])["design"]
-
-
 def count(folder, read, top, passes=PASSES):
-    """Its cells."""
-    cells = statistics(folder, read, top, passes)["num_cells_by_type"]
+    """The cells of a module and of those in it; and the bits of memories that the passes leave."""
+    first = "proc; opt_expr; opt_clean\ntee -o first.json stat -json"
+    yosys(folder, f"{read}\nhierarchy -top {top}\n{first} -top {top}\n{passes}\ntee -o last.json stat -json -top {top}\n")
+    first, last = (json.loads(text[text.index("{"):])["design"]
+                   for text in [(folder / name).read_text() for name in ["first.json", "last.json"]])
+    cells = last["num_cells_by_type"]
     luts = sum(number for kind, number in cells.items() if kind == "$lut")
     ffs = sum(number for kind, number in cells.items() if re.match(r"\$_.*(DFF|DLATCH)", kind))
-    return {"lut4": luts, "ff": ffs}
-
-
-def trace(folder, read, top):
-    """Cells of trace hardware, with and without its memories."""
-    without = count(folder, read, top, PASSES.replace("memory_map; ", ""))
-    bits = statistics(folder, read, top, "proc; opt_expr; opt_clean")["num_memory_bits"]
-    return count(folder, read, top) | {"without_memories": without, "memory_bits": bits}
+    bits = 0 if "memory_map" in passes else first["num_memory_bits"]
+    return {"lut4": luts, "ff": ffs, "memory_bits": bits}
 
 
 def core(folder, environment):
@@ -79,40 +70,49 @@ def core(folder, environment):
             line = str(here / "sim/cva6/rtl/cva6_config_pkg.sv")
         lines.append(line)
     (folder / "core.f").write_text("\n".join(lines) + "\n")
-    return (
-        f"read_slang --top cva6 {SLANG} -D VERILATOR=1 --blackboxed-module sram --empty-blackboxes -f core.f"
-    )
+    return f"read_slang {SLANG} -D VERILATOR=1 --blackboxed-module sram --empty-blackboxes -f core.f"
 
 
-def generated(folder, command, config):
-    """The encoder with its top module, and the connector."""
-    out = folder / config
-    arguments = ["hdl", "--config", config, "--core", "cva6", "-o", str(out)]
-    subprocess.run([command, *arguments], check=True, stdout=subprocess.DEVNULL)
-    names = (out / "te_top.f").read_text().split()
-    return " ".join(str(out / name) for name in names)
+def trace(folder, command, options, environment):
+    """The encoder alone, with registers and encapsulation, and whole; the connector; and the adapter within the core."""
+    out = folder / "hdl"
+    subprocess.run([command, "hdl", *options, "--core", "cva6", "-o", out], check=True, stdout=subprocess.DEVNULL)
+    files = " ".join(str(out / name) for name in (out / "te_top.f").read_text().split())
+    names = [name for name in (out / "cva6_te_adapter.f").read_text().split() if "bind" not in name]
+    adapter = " ".join(str(out / name) for name in names)
+    passes = PASSES.replace("memory_map; ", "")
+    parts = {}
+    for top in ["te_core", "te_hart", "te_top", "cva6_te_connector"]:
+        parts[top] = count(folder, f"read_slang --top {top} {SLANG} {files}", top, passes)
+    read = f"{core(folder, environment)} --top cva6_te_adapter {adapter}"
+    parts["cva6_te_adapter"] = count(folder, read, "cva6_te_adapter", passes)
+    return parts
+
+
+def share(parts, names, whole):
+    """The sum of parts, and which share of the core it is."""
+    found = {kind: sum(parts[name][kind] for name in names) for kind in ["lut4", "ff", "memory_bits"]}
+    return found | {f"{kind}_of_core": round(found[kind] / whole[kind], 4) for kind in ["lut4", "ff"]}
 
 
 def main():
     environment, command = sys.argv[1], os.path.abspath(sys.argv[2])
+    report = {"yosys": metadata.version("pyosys"), "passes": " ".join(PASSES.split()), "trace": {}}
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        report = {"yosys": metadata.version("pyosys"), "passes": " ".join(PASSES.split()), "trace": {}}
-        for config in ["small", "cva6", "full"]:
-            files = generated(folder, command, config)
-            report["trace"][config] = {
-                top: trace(folder, f"read_slang --top {top} {SLANG} {files}", top)
-                for top in ["cva6_te_connector", "te_core", "te_top"]
-            }
-        old = json.loads(Path(sys.argv[3]).read_text()) if len(sys.argv) > 3 else None
-        report["core"] = old["core"] if old else count(folder, core(folder, environment), "cva6")
-        for parts in report["trace"].values():
-            both = [parts["cva6_te_connector"], parts["te_top"]]
-            logic = [part["without_memories"] for part in both]
-            for name, of in [("share_of_core", both), ("share_without_memories", logic)]:
-                share = {kind: sum(part[kind] for part in of) / report["core"][kind] for kind in ["lut4", "ff"]}
-                parts[name] = {kind: round(value, 4) for kind, value in share.items()}
-        print(json.dumps(report, indent=2))
+        if len(sys.argv) > 3:
+            report["core"] = {kind: json.loads(Path(sys.argv[3]).read_text())["core"][kind] for kind in ["lut4", "ff"]}
+        else:
+            report["core"] = count(Path(name), f"{core(Path(name), environment)} --top cva6", "cva6")
+    encoders = {"small": [], "small, one block per cycle": ["--lanes", "1"], "cva6": [], "full": []}
+    for encoder, options in encoders.items():
+        with tempfile.TemporaryDirectory() as name:
+            options = ["--config", encoder.split(",")[0], *options]
+            parts = trace(Path(name), command, options, environment)
+        connected = ["cva6_te_connector", "cva6_te_adapter"]
+        parts["without_sink"] = share(parts, ["te_hart", *connected], report["core"])
+        parts["whole"] = share(parts, ["te_top", *connected], report["core"])
+        report["trace"][encoder] = parts
+    print(json.dumps(report, indent=2))
 
 
 if __name__ == "__main__":

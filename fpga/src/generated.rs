@@ -1,7 +1,9 @@
 //! Designs that this project generates.
 
 use crate::{Design, FpgaError, Source};
+use hartrace_cva6_connector as connector;
 use hartrace_decoder_hdl::{Decoder, DecoderError};
+use hartrace_encoder_hdl::top::{self, TopConfig, TopError};
 use hartrace_encoder_hdl::{Config, ConfigError, compressors, sources};
 use thiserror::Error;
 
@@ -12,6 +14,9 @@ pub enum DesignError {
     /// The encoder cannot have these parameters.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The encoder cannot have these registers or this sink.
+    #[error(transparent)]
+    Top(#[from] TopError),
     /// The encoder has no such module.
     #[error("{name} has no module `{module}`, only {}", modules.join(", "))]
     Module {
@@ -42,22 +47,27 @@ impl Design {
         Some(Self { name: name.to_owned(), source, unrolled: None })
     }
 
-    /// A module of a trace encoder, with everything inside it.
+    /// A module of a trace encoder, with everything inside it: of `te_core`, of `te_top`, which also has registers and a
+    /// sink, or of the connector between a CVA6 and this encoder.
     ///
     /// # Errors
     ///
     /// If there is no encoder with these parameters, or it has no such module.
-    pub fn of_encoder(name: &str, config: &Config, module: &str) -> Result<Self, DesignError> {
-        let files = sources(config)?;
-        let names = files.iter().filter_map(|(file, _)| file.strip_suffix(".sv"));
-        let modules: Vec<String> = names.map(str::to_owned).collect();
-        if !modules.iter().any(|other| other == module) {
-            let (name, module) = (name.to_owned(), module.to_owned());
-            return Err(DesignError::Module { name, module, modules });
+    pub fn of_encoder(name: &str, config: &TopConfig, module: &str) -> Result<Self, DesignError> {
+        let mut modules: Vec<String> = Vec::new();
+        for files in [core, whole, connector] {
+            let files = files(config)?;
+            let names = files.iter().filter_map(|(file, _)| file.strip_suffix(".sv"));
+            modules.extend(names.map(str::to_owned));
+            if modules.iter().any(|other| other == module) {
+                let texts: Vec<&str> = files.iter().map(|(_, text)| text.as_str()).collect();
+                let source = Source::new(module, &texts.join("\n"))?;
+                return Ok(Self { name: name.to_owned(), source, unrolled: None });
+            }
         }
-        let texts: Vec<&str> = files.iter().map(|(_, text)| text.as_str()).collect();
-        let source = Source::new(module, &texts.join("\n"))?;
-        Ok(Self { name: name.to_owned(), source, unrolled: None })
+        modules.sort();
+        modules.dedup();
+        Err(DesignError::Module { name: name.to_owned(), module: module.to_owned(), modules })
     }
 
     /// A trace decoder, named by its bytes per cycle.
@@ -74,4 +84,23 @@ impl Design {
             unrolled: Some((unroll, Source::from(&chain))),
         })
     }
+}
+
+/// Names and texts of files.
+type Files = Vec<(String, String)>;
+
+/// Files of `te_core`.
+fn core(config: &TopConfig) -> Result<Files, DesignError> {
+    Ok(sources(&config.encoder)?)
+}
+
+/// Files of `te_top`.
+fn whole(config: &TopConfig) -> Result<Files, DesignError> {
+    Ok(top::sources(config)?)
+}
+
+/// Files of the connector, if there is one for this width of addresses.
+fn connector(config: &TopConfig) -> Result<Files, DesignError> {
+    let package = connector::package(&config.encoder, &config.prefix, connector::Interface::Nets);
+    Ok(package.map(|(modules, _)| modules).unwrap_or_default())
 }
