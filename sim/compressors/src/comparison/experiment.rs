@@ -171,7 +171,10 @@ impl Experiment {
         let rows = rows(&columns, comparison);
         let names: Vec<&str> = columns.iter().map(|column| &column.name[..]).collect();
         match format {
-            TableFormat::Text => self.text(&names, &rows, out),
+            TableFormat::Text => {
+                self.text(&names, &rows, out)?;
+                not_recovered(comparison, out)
+            }
             TableFormat::Csv => {
                 let quoted = names.iter().map(|name| format!("\"{name}\""));
                 writeln!(out, "program,{}", quoted.collect::<Vec<_>>().join(","))?;
@@ -216,6 +219,20 @@ impl Experiment {
              instruction set."
         )
     }
+}
+
+/// Names what was not recovered: its figures are of a trace that is of no use.
+fn not_recovered(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
+    let figures = comparison.figures.iter();
+    let figures = figures.map(|one| (&one.program, &one.scheme[..], &one.difference));
+    let data = comparison.data.iter().flatten();
+    let data = data.map(|one| (&one.program, &one.scheme[..], &one.difference));
+    for (program, scheme, difference) in figures.chain(data) {
+        if let Some(difference) = difference {
+            writeln!(out, "NOT recovered: {program} in {scheme}: {difference}")?;
+        }
+    }
+    Ok(())
 }
 
 fn latex(names: &[&str], rows: &[Row], out: &mut impl Write) -> io::Result<()> {

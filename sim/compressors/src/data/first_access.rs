@@ -24,13 +24,16 @@ pub struct FirstAccess {
     /// The addresses of devices, from the first up to the second, which the core's cache does not hold:
     /// values loaded there are always sent. A cache in the trace module does not need this.
     pub devices: (u64, u64),
+    /// Whether trap handlers are traced too. Otherwise, as under Linux, a system call may write anywhere, and the core's cache takes its
+    /// lines back. A cache in the trace module does not need this.
+    pub handlers: bool,
 }
 
 impl Default for FirstAccess {
     /// A default with the interrupt controller of the project's own hart.
     fn default() -> Self {
         let devices = (0x200_0000, 0x201_0000);
-        Self { size: 8 << 10, ways: 4, line: 64, dedicated: false, devices }
+        Self { size: 8 << 10, ways: 4, line: 64, dedicated: false, devices, handlers: true }
     }
 }
 
@@ -66,6 +69,9 @@ impl FirstAccess {
         })
     }
 }
+
+/// `ecall`.
+const ECALL: u32 = 0x73;
 
 #[derive(Copy, Clone, Debug)]
 struct Line {
@@ -130,6 +136,10 @@ impl FirstAccessCoder {
 
 impl DataCoder for FirstAccessCoder {
     fn encode(&mut self, step: &DataStep, out: &mut Bits) -> Lookup {
+        let FirstAccess { handlers, dedicated, .. } = self.config;
+        if step.encoding == ECALL && !handlers && !dedicated {
+            self.sets.iter_mut().for_each(Vec::clear);
+        }
         if let Some(succeeded) = step.succeeded {
             out.put_bool(succeeded);
         }

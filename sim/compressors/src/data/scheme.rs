@@ -93,12 +93,14 @@ impl DataScheme {
         Self::DEFAULT.iter().filter_map(|name| Some((*name, name.parse().ok()?))).collect()
     }
 
-    /// Returns the same scheme where trap handlers are traced, or not: changes that an operating system makes to registers are in no trace.
+    /// Returns the same scheme where trap handlers are traced, or not: what an operating system writes to registers and memory is in no
+    /// trace.
     #[must_use]
     pub fn with_handlers(self, handlers: bool) -> Self {
         match self {
             Self::Filter(_) => Self::Filter(Filter { handlers }),
             Self::Filtered(_, adac) => Self::Filtered(Filter { handlers }, adac),
+            Self::FirstAccess(cache) => Self::FirstAccess(FirstAccess { handlers, ..cache }),
             other => other,
         }
     }

@@ -283,6 +283,23 @@ fn a_cache_of_its_own_compares() {
     assert_eq!(bits, [128 * (512 + 32 - 6 - 5), 128 * 64, 32 * 5]);
 }
 
+/// Under Linux a system call may have written what was known.
+#[test]
+fn a_system_call_may_write() {
+    let load = |value| accessed(64, Some(value), None);
+    let call = DataStep { pc: 0, encoding: 0x73, reference: None, succeeded: None };
+    let steps = [load(1), load(1), call, load(2), load(2)];
+    let config = FirstAccess { handlers: false, ..FirstAccess::default() };
+    let (one, two) = (format!("0 {:032b}", 1), format!("0 {:032b}", 2));
+    assert_eq!(value_bits(config, &steps), parse(&format!("{one} 1 {two} 1")));
+    // Where handlers are traced, they have written nothing that the trace does not have.
+    let bare = FirstAccess::default();
+    let steps = [load(1), call, load(1)];
+    assert_eq!(value_bits(bare, &steps), parse(&format!("{one} 1")));
+    let scheme = DataScheme::FirstAccess(bare).with_handlers(false);
+    assert_eq!(scheme, DataScheme::FirstAccess(config));
+}
+
 /// A load into `x0` reveals no value, though the line is in the cache afterwards.
 #[test]
 fn what_nobody_sees_is_not_known() {

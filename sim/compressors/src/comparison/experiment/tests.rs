@@ -99,6 +99,11 @@ fn tables_have_programs_mean_and_published() {
     assert!(latex.contains("FAT-8K & FAT-64K & entropy & gzip-1-LV \\\\ \\hline"), "{latex}");
     let latex = printed("4.1", TableFormat::Latex);
     assert!(latex.contains("for 90 \\%"), "{latex}");
+    let mut wrong = measured("5.6");
+    assert!(!print("5.6", &wrong, TableFormat::Text).contains("NOT"));
+    wrong.data.as_mut().unwrap()[0].difference = Some("instruction 7".into());
+    let text = print("5.6", &wrong, TableFormat::Text);
+    assert!(text.ends_with("NOT recovered: sort in DAF: instruction 7\n"), "{text}");
     let gates = printed("4.16", TableFormat::Text);
     assert!(gates.contains("all parts") && gates.contains("11900"), "{gates}");
 }
