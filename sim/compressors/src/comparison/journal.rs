@@ -20,14 +20,23 @@ pub(super) struct Journal {
     known: HashMap<Key, Option<Figures>>,
 }
 
+/// The version of the lines, which increases whenever figures have more in them or mean something else.
+const FORMAT: u32 = 2;
+
 /// What figures depend on.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq, Hash)]
 struct Key {
+    /// [`FORMAT`]; 0 for lines that had none. Those are kept, and not used.
+    #[serde(default)]
+    format: u32,
     /// Another version may compress differently.
     version: String,
     /// A digest of what was executed.
     execution: String,
     scheme: String,
+    /// All parameters of the scheme: those that its name does not have may have other values one day.
+    #[serde(default)]
+    parameters: String,
     sync_every: Option<NonZeroU64>,
 }
 
@@ -70,8 +79,14 @@ impl Journal {
         measure: impl FnOnce() -> Result<Option<Figures>, ComparisonError>,
     ) -> Result<Option<Figures>, ComparisonError> {
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let key =
-            Key { version, execution: execution.into(), scheme: scheme.to_string(), sync_every };
+        let key = Key {
+            format: FORMAT,
+            version,
+            execution: execution.into(),
+            scheme: scheme.to_string(),
+            parameters: format!("{scheme:?}"),
+            sync_every,
+        };
         if let Some(known) = self.known.get(&key) {
             let renamed = |figures: Figures| Figures { program: workload.name.clone(), ..figures };
             return Ok(known.clone().map(renamed));
@@ -153,6 +168,23 @@ mod tests {
         // Another execution of the same program is measured.
         let other = measure(&["sort"], "BASE", 10_000, &path).unwrap();
         assert!(bits(&other)[0].1 > 7 && lines() == 5);
+
+        // Figures of another format, of other parameters and of another version are kept, and not used.
+        let known = fs::read_to_string(&path).unwrap();
+        let line = known.lines().next().unwrap();
+        for (from, to) in [
+            ("\"format\":2,", ""),
+            ("\"format\":2,", "\"format\":1,"),
+            ("\"parameters\":\"", "\"parameters\":\"other "),
+            ("\"version\":\"", "\"version\":\"other "),
+        ] {
+            let older = line.replacen(from, to, 1) + "\n";
+            assert_ne!(older.trim_end(), line);
+            fs::write(&path, &older).unwrap();
+            let again = measure(&["sort"], "BASE", 20_000, &path).unwrap();
+            assert_eq!(bits(&again)[0], bits(&first)[0], "{older}");
+            assert!(lines() == 2 && fs::read_to_string(&path).unwrap().starts_with(&older));
+        }
 
         text = "not a journal\n".into();
         fs::write(&path, &text).unwrap();
