@@ -37,6 +37,8 @@ pub struct Tables {
     base: Vec<u8>,
     tagged: [Vec<Entry>; TAGGED],
     outcomes: u32,
+    /// Of the outcomes that each table looks at.
+    folds: [Folds; TAGGED],
     returns: [u32; RETURNS],
     top: usize,
     targets: Vec<u32>,
@@ -94,6 +96,51 @@ fn fold(value: u32, width: u32) -> u32 {
     sum & mask(width) as u32
 }
 
+/// The same of the last outcomes, kept while outcomes come and go.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Folded {
+    sum: u32,
+    width: u32,
+    mask: u32,
+    /// Where the outcome is that is no longer among the last.
+    end: u32,
+}
+
+impl Folded {
+    /// Of `length` outcomes in parts of `width` bits, 1 to 31.
+    fn new(length: u32, width: u32) -> Self {
+        let end = length.checked_rem(width).unwrap_or(0);
+        Self { sum: 0, width, mask: mask(width) as u32, end }
+    }
+
+    /// Every outcome moves on by a place, from the last of a part to the first.
+    #[inline]
+    fn enter(&mut self, outcome: u32, left: u32) {
+        let turned = self.sum << 1 | self.sum.wrapping_shr(self.width.wrapping_sub(1));
+        self.sum = (turned ^ outcome ^ left.wrapping_shl(self.end)) & self.mask;
+    }
+}
+
+/// What the index and the tag of a table are made of.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Folds {
+    index: Folded,
+    eight: Folded,
+    seven: Folded,
+}
+
+impl Folds {
+    fn new(length: u32, index_bits: u32) -> Self {
+        let [index, eight, seven] = [index_bits, 8, 7].map(|width| Folded::new(length, width));
+        Self { index, eight, seven }
+    }
+
+    /// For each table.
+    fn all(index_bits: u32) -> [Self; TAGGED] {
+        LENGTHS.map(|length| Self::new(length, index_bits))
+    }
+}
+
 #[inline]
 fn half(address: u64) -> u32 {
     (address >> 1) as u32
@@ -114,6 +161,7 @@ impl Tables {
             base: vec![1; sized(3)],
             tagged: core::array::from_fn(|_| vec![Entry::default(); sized(0)]),
             outcomes: 0,
+            folds: Folds::all(index_bits),
             returns: [0; RETURNS],
             top: 0,
             targets: vec![0; sized(1)],
@@ -131,6 +179,7 @@ impl Tables {
         self.by_jump.fill(0);
         self.by_path.fill(Trail::default());
         (self.outcomes, self.path, self.top) = (0, 0, 0);
+        self.folds = Folds::all(self.index_bits);
         self.returns = [0; RETURNS];
     }
 
@@ -143,11 +192,10 @@ impl Tables {
         let hashed = h ^ h.wrapping_shr(self.index_bits);
         let mut places = [(0, 0); TAGGED];
         let (mut provider, mut best, mut next) = (0, None, None);
-        let tables = self.tagged.iter().zip(LENGTHS).zip(&mut places);
-        for (number, ((table, length), place)) in (1..).zip(tables) {
-            let outcomes = self.outcomes & mask(length) as u32;
-            let index = within(hashed ^ fold(outcomes, self.index_bits), table.len());
-            let tag = (h ^ fold(outcomes, 8) ^ fold(outcomes, 7) << 1) as u8;
+        let tables = self.tagged.iter().zip(&self.folds).zip(&mut places);
+        for (number, ((table, Folds { index, eight, seven }), place)) in (1..).zip(tables) {
+            let index = within(hashed ^ index.sum, table.len());
+            let tag = (h ^ eight.sum ^ seven.sum << 1) as u8;
             *place = (index, tag);
             if let Some(entry) = table.get(index)
                 && entry.tag == tag
@@ -218,7 +266,13 @@ impl Tables {
 
     #[inline]
     fn enter(&mut self, outcome: bool) {
-        self.outcomes = self.outcomes << 1 | u32::from(outcome);
+        let outcome = u32::from(outcome);
+        for (folds, length) in self.folds.iter_mut().zip(LENGTHS) {
+            let left = self.outcomes.wrapping_shr(length.wrapping_sub(1)) & 1;
+            let Folds { index, eight, seven } = folds;
+            [index, eight, seven].into_iter().for_each(|folded| folded.enter(outcome, left));
+        }
+        self.outcomes = self.outcomes << 1 | outcome;
     }
 
     /// Predicts the uninferable jump at `pc`, from the return stack if it `returns`.
@@ -310,6 +364,33 @@ impl Tables {
         self.top = self.top.wrapping_add(1) & (RETURNS - 1);
         if let Some(entry) = self.returns.get_mut(self.top) {
             *entry = (address & KEPT) as u32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is kept is what the definition says, whatever the outcomes and the size of the tables.
+    #[test]
+    fn folded_outcomes_are_those_of_the_definition() {
+        for hpred_size_p in 1..=9 {
+            let mut tables = Tables::new(hpred_size_p);
+            let mut random = 1_u32;
+            for number in 0..200 {
+                if number == 100 {
+                    tables.reset();
+                }
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                tables.enter(random >> 31 != 0);
+                for (folds, length) in tables.folds.iter().zip(LENGTHS) {
+                    let last = tables.outcomes & mask(length) as u32;
+                    let [index, eight, seven] = [hpred_size_p.into(), 8, 7].map(|w| fold(last, w));
+                    let found = (folds.index.sum, folds.eight.sum, folds.seven.sum);
+                    assert_eq!(found, (index, eight, seven), "{hpred_size_p} {number} {length}");
+                }
+            }
         }
     }
 }
