@@ -90,6 +90,13 @@ fn descriptions_are_kept() {
     let nothing = place.run("probe zeros");
     assert_eq!(nothing.status.code(), Some(1));
     assert!(stdout(&nothing).starts_with("neither E-Trace nor Arm trace"), "{}", stdout(&nothing));
+    // What is not looked for is named.
+    place.clean("run calls.elf --limit 5000 --encode hp -o hp.te");
+    std::fs::rename(place.dir.join("hp.te"), place.dir.join("history")).unwrap();
+    let history = place.run("probe history --elf calls.elf");
+    assert_eq!(history.status.code(), Some(1));
+    let text = stdout(&history);
+    assert!(text.contains("not looked for: E-Trace with history prediction"), "{text}");
     let refused = place.run("probe zeros --write");
     assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
     assert!(!place.dir.join("zeros.toml").exists());

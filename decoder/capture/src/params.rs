@@ -92,6 +92,10 @@ impl Setup {
         for (mode, on) in &draft.modes {
             options.set(*mode, *on);
         }
+        // No support packet could switch it on or off, and every packet of it would be a gap.
+        if options.history_prediction && params.hpred_size_p == 0 {
+            return Err(SetupError::NoHistory);
+        }
         options.delta_address = unit == Unit::RvTracer && !options.full_address;
         Ok(Self {
             params,
@@ -269,6 +273,17 @@ pub(crate) mod tests {
 
     #[test]
     fn illegal_combinations() {
+        for text in
+            ["[options]\nhp = true", "hpred_size_p = 0\n[options]\nhistory-prediction = true"]
+        {
+            let error = setup(Some(text), "--xlen 64").unwrap_err();
+            assert!(matches!(error, SetupError::NoHistory), "{text}: {error}");
+            assert!(error.to_string().contains("hpred_size_p"));
+        }
+        let off = "[options]\nhistory-prediction = false";
+        assert!(setup(Some(off), "--xlen 64").is_ok());
+        let on = "hpred_size_p = 1\n[options]\nhistory-prediction = true";
+        assert!(setup(Some(on), "--xlen 64").is_ok());
         for text in ["bpred_size_p = 1\ncache_size_p = 1", "iaddress_lsb_p = 3"] {
             let error = setup(Some(text), "--xlen 64").unwrap_err();
             assert!(matches!(error, SetupError::Params(_)), "{text}: {error}");

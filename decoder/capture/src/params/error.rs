@@ -103,6 +103,11 @@ pub enum SetupError {
     /// A resynchronisation mode without `resync-max`.
     #[error("resync-mode needs a period")]
     NoPeriod,
+    /// History prediction without its tables.
+    #[error(
+        "history-prediction needs tables, but hpred_size_p is 0 or missing; try hpred_size_p = 5"
+    )]
+    NoHistory,
     /// A parameter has a value that its type cannot hold.
     #[error(transparent)]
     Value(#[from] serde_json::Error),

@@ -19,6 +19,10 @@ impl fmt::Display for Report<'_> {
             write!(f, "{arm}")?;
         } else {
             writeln!(f, "neither E-Trace nor Arm trace, as far as can be seen")?;
+            if !self.etrace.is_empty() {
+                let how = "a parameter file with hpred_size_p has to name it";
+                writeln!(f, "not looked for: E-Trace with history prediction; {how}")?;
+            }
         }
         if self.examined < self.bytes {
             writeln!(f, "examined: the first {} of {} bytes", self.examined, self.bytes)?;
