@@ -1,7 +1,7 @@
 //! Decodes a capture with its program.
 
 use crate::params::Setup;
-use crate::perf::{Pieces, Recording};
+use crate::perf::{Pieces, Placed, Recording};
 use crate::programs::Programs;
 use hartrace_decoder::stream::{Decode, Decoded, PacketCounts, Preparer, StreamError};
 use hartrace_decoder::{Config, Sink};
@@ -160,15 +160,15 @@ impl Follow {
         known(self) == known(other) && self.programs.is_same(&other.programs)
     }
 
-    /// The same for E-Trace in a recording of perf, piece by piece.
+    /// The same for E-Trace in a recording of perf, piece by piece: see [`Pieces::run`].
     ///
     /// # Errors
     ///
     /// As of [`run`](Self::run).
-    pub fn run_recorded<S: Sink + Send, E: Send>(
-        &self,
-        recording: &Recording,
-        sink: impl Fn() -> S + Sync,
+    pub fn run_recorded<'r, S: Sink + Send, E: Send>(
+        &'r self,
+        recording: &'r Recording,
+        sink: impl Fn(Placed<'r>) -> S + Sync,
         mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, E> + Send,
     ) -> Result<ControlFlow<()>, StreamError<E>> {
         let pieces = Pieces {

@@ -31,5 +31,5 @@ pub use aux::{Missing, Piece};
 pub use error::Error;
 pub use finder::{Finder, Given};
 pub use info::{Coresight, EtmRegisters, HwId, Riscv, RiscvCpu, RiscvLayout, Trace, Unit};
-pub use pieces::Pieces;
+pub use pieces::{Pieces, Placed};
 pub use recording::Recording;

@@ -8,7 +8,7 @@ use crate::blocks::Blocks;
 use crate::event::{Event, StreamPos};
 use crate::paths::{NewPath, Paths};
 use crate::run::{BlockId, Run, Span};
-use crate::sink::Sink;
+use crate::sink::{AnySink, Sink};
 
 /// Longest path worth remembering, in spans.
 const MAX_SPANS: usize = 1 << 10;
@@ -234,10 +234,9 @@ pub(crate) struct Scratch {
     turn: Vec<Span>,
 }
 
-/// Passes everything on to a sink, and records the spans.
-#[derive(Debug)]
-pub(crate) struct Recorder<'s, S> {
-    sink: &'s mut S,
+/// Passes everything on to a sink of any type, and records the spans.
+pub(crate) struct Recorder<'s, const REPEATS: bool> {
+    sink: &'s mut dyn AnySink,
     pub(crate) scratch: Scratch,
     /// How often the present loop is repeated.
     turns: u64,
@@ -245,8 +244,8 @@ pub(crate) struct Recorder<'s, S> {
     pub(crate) plain: bool,
 }
 
-impl<S: Sink> Sink for Recorder<'_, S> {
-    const REPEATS: bool = S::REPEATS;
+impl<const REPEATS: bool> Sink for Recorder<'_, REPEATS> {
+    const REPEATS: bool = REPEATS;
 
     #[inline]
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
@@ -270,8 +269,8 @@ impl<S: Sink> Sink for Recorder<'_, S> {
     }
 }
 
-impl<'s, S> Recorder<'s, S> {
-    pub(crate) fn new(sink: &'s mut S, scratch: Scratch) -> Self {
+impl<'s, const REPEATS: bool> Recorder<'s, REPEATS> {
+    pub(crate) fn new(sink: &'s mut dyn AnySink, scratch: Scratch) -> Self {
         Self { sink, scratch, turns: 0, plain: true }
     }
 

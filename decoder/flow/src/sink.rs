@@ -52,3 +52,38 @@ pub trait Sink {
         let _ = (at, event);
     }
 }
+
+/// What a tracer calls of a sink.
+pub(crate) trait AnySink {
+    fn run(&mut self, at: StreamPos, run: Run<'_>);
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64);
+    fn event(&mut self, at: StreamPos, event: Event);
+}
+
+impl<S: Sink> AnySink for S {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        Sink::run(self, at, run);
+    }
+
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
+        Sink::repeat(self, at, run, times);
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        Sink::event(self, at, event);
+    }
+}
+
+/// A sink of any type, for what is not done for every payload: that is compiled once, here, and not again in every crate
+/// with sinks of its own.
+pub(crate) struct Rarely<'s>(pub(crate) &'s mut dyn AnySink);
+
+impl Sink for Rarely<'_> {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
+        self.0.run(at, run);
+    }
+
+    fn event(&mut self, at: StreamPos, event: Event) {
+        self.0.event(at, event);
+    }
+}

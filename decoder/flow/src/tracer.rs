@@ -16,7 +16,7 @@ use crate::images::Images;
 use crate::memo::Found;
 use crate::predictor::Predictor;
 use crate::programs::Programs;
-use crate::sink::Sink;
+use crate::sink::{Rarely, Sink};
 use crate::tables::{Returns, TargetCache};
 use crate::walk::{Walk, WalkModes};
 use hartrace_bits::BitReader;
@@ -132,7 +132,7 @@ impl<'a> Tracer<'a> {
     /// [`Tracer::proceed`] continues with the rest.
     pub(crate) fn begin<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) {
         self.complete(sink);
-        if !self.settle(at, payload, sink) {
+        if !self.settle(at, payload, &mut Rarely(sink)) {
             self.run(at, payload, sink);
         }
         self.recall = self.can_recall();
@@ -198,6 +198,7 @@ impl<'a> Tracer<'a> {
     /// tracer continues the stream from `start`.
     pub(crate) fn approach<S: Sink>(&mut self, at: StreamPos, start: &Start, sink: &mut S) {
         self.complete(sink);
+        let sink = &mut Rarely(sink);
         if !self.settle(at, &Payload::Start(*start), sink) {
             self.walk_to(at, start, sink);
             self.switch_on(at, sink);
@@ -222,7 +223,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Reports what was waiting for this payload. Returns whether the payload itself has to wait.
-    fn settle<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) -> bool {
+    fn settle(&mut self, at: StreamPos, payload: &Payload, sink: &mut Rarely<'_>) -> bool {
         self.grant_all();
         // C2: the closing packet of the reference models repeats an address that is already known.
         if let Some(closing) = self.may_be_closing.take() {
@@ -240,7 +241,7 @@ impl<'a> Tracer<'a> {
             && *report == AddressReport::new(report.address)
             && self.absolute(report.address) == self.walk.pc
         {
-            self.finish(sink);
+            self.finish_held(sink);
             self.may_be_closing = Some(MayBeClosing { at, payload: *payload });
             return true;
         }
@@ -257,7 +258,7 @@ impl<'a> Tracer<'a> {
     /// Reports a payload that cannot be read, or a damaged frame.
     pub fn damage<S: Sink>(&mut self, at: StreamPos, fault: Fault, sink: &mut S) {
         self.finish(sink);
-        self.fault(at, fault, sink);
+        self.fault(at, fault, &mut Rarely(sink));
         self.recall = Recall::Impossible;
         self.reference = Reference::Lost;
     }
@@ -265,6 +266,10 @@ impl<'a> Tracer<'a> {
     /// Ends the stream: reports what was waiting for another payload.
     pub fn finish<S: Sink>(&mut self, sink: &mut S) {
         self.complete(sink);
+        self.finish_held(&mut Rarely(sink));
+    }
+
+    fn finish_held(&mut self, sink: &mut Rarely<'_>) {
         if let Some(at) = self.held.take() {
             self.emit_pc(at, sink);
         }
@@ -300,6 +305,20 @@ impl<'a> Tracer<'a> {
     }
 
     fn run<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) {
+        let reports = !matches!(
+            payload,
+            Payload::Support(_) | Payload::Context(_) | Payload::Trap(_) | Payload::Start(_)
+        );
+        if !reports || self.state != State::On || self.options.history_prediction {
+            self.run_rarely(at, payload, &mut Rarely(sink));
+        } else if let Err(fault) = self.report(at, payload, sink) {
+            self.recover(at, payload, fault, &mut Rarely(sink));
+        }
+    }
+
+    /// Processes all payloads but reports of a hart whose place is known.
+    #[inline(never)]
+    fn run_rarely(&mut self, at: StreamPos, payload: &Payload, sink: &mut Rarely<'_>) {
         let result = match payload {
             Payload::Support(p) => {
                 self.support(at, p, sink);
@@ -312,18 +331,17 @@ impl<'a> Tracer<'a> {
             }
             Payload::Trap(p) => self.trap(at, p, sink),
             Payload::Start(p) => self.start(at, p, sink),
-            _ if self.state == State::Lost => {
-                self.resync_fast(at, payload, sink);
-                Ok(())
-            }
-            _ if self.state == State::Off => Err(Fault::NotSynchronised),
-            _ if self.options.history_prediction => self.history(at, payload, sink),
-            _ => self.report(at, payload, sink),
+            _ => match self.state {
+                State::Lost => {
+                    self.resync_fast(at, payload, sink);
+                    Ok(())
+                }
+                State::Off => Err(Fault::NotSynchronised),
+                State::On => self.history(at, payload, sink),
+            },
         };
         if let Err(fault) = result {
-            self.fault(at, fault, sink);
-            // The address of this payload may still be usable.
-            self.resync_fast(at, payload, sink);
+            self.recover(at, payload, fault, sink);
         }
     }
 }

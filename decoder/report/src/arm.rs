@@ -20,6 +20,7 @@ use crate::report::{Collect, Report};
 use hartrace_arm_decoder::runs::{Profile, Runs};
 use hartrace_arm_decoder::system::Traced;
 use hartrace_arm_decoder::{self as arm, ElementSink, Range};
+use hartrace_capture::perf::Placed;
 use hartrace_decoder::{Event, Run, Sink, StreamPos};
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -103,16 +104,9 @@ fn decode_each<P: Collect>(
     make: &Make<'_, P>,
     take: &mut Take<'_, P>,
 ) -> Result<(), Error> {
-    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<P>>) -> bool| match how
-        .limits
-        .map(Shared::new)
-    {
-        None => form.decode(traced, &mut Passing::new(make, pass)),
-        Some(limits) => {
-            let make = || Limited { sink: make(), limits: &limits };
-            let mut pass = |part: Option<Limited<'_, _>>| pass(part.map(|part| part.sink));
-            form.decode(traced, &mut Passing::new(&make, &mut pass));
-        }
+    let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<P>>) -> bool| {
+        let limits = how.limits.map(Shared::new);
+        form.decode(traced, &mut Passing::new(make, limits.as_ref(), pass));
     };
     side::each(all, how.threads, work, |traced: &Traced<'_>, part| {
         take((how.named || all.len() > 1).then_some(traced.id), part)
@@ -121,14 +115,14 @@ fn decode_each<P: Collect>(
 
 /// Decodes a source into parts of type `P`.
 trait Form<P> {
-    fn decode<S: Whole<Part = P>>(&self, traced: &Traced<'_>, passing: &mut Passing<'_, S>);
+    fn decode(&self, traced: &Traced<'_>, passing: &mut Passing<'_, P>);
 }
 
 /// Any form of E-Trace.
 struct Plain;
 
-impl<P> Form<P> for Plain {
-    fn decode<S: Whole<Part = P>>(&self, traced: &Traced<'_>, passing: &mut Passing<'_, S>) {
+impl<P: Collect> Form<P> for Plain {
+    fn decode(&self, traced: &Traced<'_>, passing: &mut Passing<'_, P>) {
         traced.decode(&mut Checked(Runs::new(&mut *passing, profile(traced))));
         passing.end();
     }
@@ -138,59 +132,34 @@ fn profile(traced: &Traced<'_>) -> Profile {
     if traced.core.m_profile { Profile::M } else { Profile::A }
 }
 
-/// A part with its gaps, within limits or not.
-trait Whole: Sink {
-    type Part;
-
-    /// The part itself.
-    fn part(&mut self) -> &mut Self::Part;
-
-    /// Whether nothing more will be reported.
-    fn is_over(&self) -> bool;
-}
-
-impl<P: Collect> Whole for Noted<P> {
-    type Part = P;
-
-    fn part(&mut self) -> &mut P {
-        &mut self.sink
-    }
-
-    fn is_over(&self) -> bool {
-        self.is_ended()
-    }
-}
-
-impl<P: Collect> Whole for Limited<'_, Noted<P>> {
-    type Part = P;
-
-    fn part(&mut self) -> &mut P {
-        &mut self.sink.sink
-    }
-
-    fn is_over(&self) -> bool {
-        self.sink.is_ended() || self.limits.is_done()
-    }
-}
-
 /// Collects a part, and passes it on when it is full.
-struct Passing<'a, S> {
-    part: S,
-    make: &'a dyn Fn() -> S,
+struct Passing<'a, P> {
+    part: Limited<'a, Noted<P>>,
+    make: &'a Make<'a, P>,
     /// Returns whether somebody waits for more.
-    pass: &'a mut dyn FnMut(Option<S>) -> bool,
+    pass: &'a mut dyn FnMut(Option<Noted<P>>) -> bool,
     /// Nothing more is of interest.
     done: bool,
 }
 
-impl<'a, S: Whole> Passing<'a, S> {
-    fn new(make: &'a dyn Fn() -> S, pass: &'a mut dyn FnMut(Option<S>) -> bool) -> Self {
-        Self { part: make(), make, pass, done: false }
+impl<'a, P: Collect> Passing<'a, P> {
+    fn new(
+        make: &'a Make<'a, P>,
+        limits: Option<&'a Shared>,
+        pass: &'a mut dyn FnMut(Option<Noted<P>>) -> bool,
+    ) -> Self {
+        let part = Limited { sink: make(), limits, placed: Placed::default() };
+        Self { part, make, pass, done: false }
+    }
+
+    /// The part, without its gaps.
+    fn part(&mut self) -> &mut P {
+        &mut self.part.sink.sink
     }
 
     /// Passes on the part if there is enough in it.
     fn check(&mut self) {
-        if self.part.is_over() {
+        if self.part.sink.is_ended() || self.part.is_done() {
             self.done = true;
         } else if self.part.is_full() {
             self.pass_on();
@@ -198,7 +167,7 @@ impl<'a, S: Whole> Passing<'a, S> {
     }
 
     fn pass_on(&mut self) {
-        let part = std::mem::replace(&mut self.part, (self.make)());
+        let part = std::mem::replace(&mut self.part.sink, (self.make)());
         self.done |= !(self.pass)(Some(part));
     }
 
@@ -209,7 +178,7 @@ impl<'a, S: Whole> Passing<'a, S> {
     }
 }
 
-impl<S: Whole> Sink for &mut Passing<'_, S> {
+impl<P: Collect> Sink for &mut Passing<'_, P> {
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         self.part.run(at, run);
     }
@@ -220,9 +189,9 @@ impl<S: Whole> Sink for &mut Passing<'_, S> {
 }
 
 /// Passes on parts that are full, and ends when nothing more is of interest.
-struct Checked<'p, 'a, S>(Runs<&'p mut Passing<'a, S>>);
+struct Checked<'p, 'a, P>(Runs<&'p mut Passing<'a, P>>);
 
-impl<S: Whole> ElementSink for Checked<'_, '_, S> {
+impl<P: Collect> ElementSink for Checked<'_, '_, P> {
     const INSTRUCTIONS: bool = true;
 
     fn range(&mut self, at: StreamPos, range: &Range) {

@@ -4,7 +4,8 @@ use crate::dump::Listed;
 use anstyle::{AnsiColor, Style as Ansi};
 use hartrace_isa::Xlen;
 use serde::Serialize;
-use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{DiffOp, DiffTag, group_diff_ops};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -54,7 +55,12 @@ impl<'a> Diff<'a> {
         let in_a: Vec<usize> = a.iter().map(&mut number).collect();
         let in_b: Vec<usize> = b.iter().map(&mut number).collect();
         let deadline = Instant::now().checked_add(PATIENCE);
-        let ops = capture_diff_slices_deadline(Algorithm::Myers, &in_a, &in_b, deadline);
+        // `similar::capture_diff_slices_deadline` with this algorithm, without compiling all others.
+        let mut hook = Compact::new(Replace::new(Capture::new()), &in_a[..], &in_b[..]);
+        let (all_a, all_b) = (0..in_a.len(), 0..in_b.len());
+        let done = myers::diff_deadline(&mut hook, &in_a[..], all_a, &in_b[..], all_b, deadline);
+        done.unwrap_or_else(|never| match never {});
+        let ops = hook.into_inner().into_inner().into_ops();
         Self { a, b, ops }
     }
 

@@ -2,8 +2,9 @@
 
 use crate::{Collect, Erased, Error, Limited, Noted, Printer, Report, Shared, Silent};
 use hartrace_capture::follow::Follow;
-use hartrace_capture::perf::Recording;
+use hartrace_capture::perf::{Placed, Recording};
 use hartrace_decoder::stream::{Decoded, Prepare, Preparer, StreamError};
+use hartrace_etrace::Ioptions;
 use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
@@ -13,6 +14,8 @@ use std::ops::ControlFlow;
 pub enum Origin<'r, I> {
     /// A capture, as it arrives.
     Capture(I),
+    /// The rest of a capture, from a frame on, and the modes in force there: see [`Follow::run_rest`].
+    Rest(Ioptions, I),
     /// E-Trace in a recording of perf.
     Recording(&'r Recording),
 }
@@ -22,6 +25,7 @@ impl<'r, I> Origin<'r, I> {
     pub fn map<J>(self, wrap: impl FnOnce(I) -> J) -> Origin<'r, J> {
         match self {
             Self::Capture(input) => Origin::Capture(wrap(input)),
+            Self::Rest(options, input) => Origin::Rest(options, wrap(input)),
             Self::Recording(recording) => Origin::Recording(recording),
         }
     }
@@ -33,6 +37,7 @@ impl<'r, I> Origin<'r, I> {
     {
         match self {
             Self::Capture(input) => Origin::Capture(input),
+            Self::Rest(options, input) => Origin::Rest(*options, input),
             Self::Recording(recording) => Origin::Recording(recording),
         }
     }
@@ -150,10 +155,11 @@ fn decode_prepared<P: Collect + 'static, E: Send>(
                 let sinks = sinks.map(|(source, sink)| (source, sink.map(Erased::into_sink)));
                 take(Decoded { sinks: sinks.collect(), bytes, packets })
             };
-            let preparer = || -> Box<Prepare<'_, Noted<Erased>>> {
-                let mut prepare = preparer.map(|preparer| preparer());
-                Box::new(move |before, source, noted| {
-                    if let (Some(prepare), Some(part)) = (&mut prepare, noted.sink.as_sink()) {
+            let preparer = || -> Box<Prepare<'_, Limited<'_, Noted<Erased>>>> {
+                let mut prepare = preparer.map(|preparer| preparer()).filter(|_| limits.is_none());
+                Box::new(move |before, source, limited| {
+                    let part = limited.sink.sink.as_sink();
+                    if let (Some(prepare), Some(part)) = (&mut prepare, part) {
                         prepare(before, source, part);
                     }
                 })
@@ -170,32 +176,24 @@ fn decode_prepared<P: Collect + 'static, E: Send>(
 }
 
 /// Decodes for sinks of any type, with one decoder.
-fn erased(
-    follow: &Follow,
-    origin: Origin<'_, &mut Input<'_>>,
+fn erased<'l>(
+    follow: &'l Follow,
+    origin: Origin<'l, &mut Input<'_>>,
     size: usize,
-    limits: Option<&Shared>,
+    limits: Option<&'l Shared>,
     make: &Make<'_, Erased>,
-    preparer: &Preparer<'_, Noted<Erased>>,
+    preparer: &Preparer<'_, Limited<'l, Noted<Erased>>>,
     take: &mut Take<'_, Erased>,
 ) -> Outcome {
-    let Some(limits) = limits else {
-        return match origin {
-            Origin::Capture(input) => {
-                follow.run_prepared(input, size, make, preparer, |decoded| Ok(take(decoded)))
-            }
-            Origin::Recording(recording) => {
-                follow.run_recorded(recording, make, |decoded| Ok(take(decoded)))
-            }
-        };
-    };
-    let make = || Limited { sink: make(), limits };
+    let placed = |placed| Limited { sink: make(), limits, placed };
+    let make = || placed(Placed::default());
     let join = |Decoded { sinks, bytes, packets }: Decoded<Limited<'_, _>>| {
         let sinks = sinks.into_iter().map(|(source, limited)| (source, limited.sink));
         Ok(take(Decoded { sinks: sinks.collect(), bytes, packets }))
     };
     match origin {
-        Origin::Capture(input) => follow.run(input, size, make, join),
-        Origin::Recording(recording) => follow.run_recorded(recording, make, join),
+        Origin::Capture(input) => follow.run_prepared(input, size, make, preparer, join),
+        Origin::Rest(options, input) => follow.run_rest(options, input, size, make, join),
+        Origin::Recording(recording) => follow.run_recorded(recording, placed, join),
     }
 }

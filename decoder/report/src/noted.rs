@@ -10,6 +10,8 @@ const FULL: usize = 1 << 12;
 #[derive(Debug, Default)]
 pub struct Noted<S> {
     pub(crate) sink: S,
+    /// Instructions that the sink got.
+    pub(crate) instructions: u64,
     /// Gaps, and where decoding resumed.
     pub(crate) gaps: Vec<(StreamPos, Event)>,
     /// The first gap ends it.
@@ -20,7 +22,7 @@ pub struct Noted<S> {
 impl<S> Noted<S> {
     /// Starts without gaps. If `strict`, the sink gets nothing after the first gap.
     pub fn new(sink: S, strict: bool) -> Self {
-        Self { sink, gaps: Vec::new(), strict, ended: false }
+        Self { sink, instructions: 0, gaps: Vec::new(), strict, ended: false }
     }
 
     /// The sink, and the gaps with where decoding resumed.
@@ -30,8 +32,8 @@ impl<S> Noted<S> {
 
     /// The same gaps, with another sink.
     pub(crate) fn map<T>(self, sink: impl FnOnce(S) -> T) -> Noted<T> {
-        let Self { sink: from, gaps, strict, ended } = self;
-        Noted { sink: sink(from), gaps, strict, ended }
+        let Self { sink: from, instructions, gaps, strict, ended } = self;
+        Noted { sink: sink(from), instructions, gaps, strict, ended }
     }
 
     /// Whether a gap has ended it.
@@ -56,12 +58,15 @@ impl<S: Sink> Sink for Noted<S> {
     #[inline]
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         if !self.ended {
+            self.instructions = self.instructions.wrapping_add(run.insns().into());
             self.sink.run(at, run);
         }
     }
 
     fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
         if !self.ended {
+            let instructions = u64::from(run.insns()).wrapping_mul(times);
+            self.instructions = self.instructions.wrapping_add(instructions);
             self.sink.repeat(at, run, times);
         }
     }
@@ -69,6 +74,7 @@ impl<S: Sink> Sink for Noted<S> {
     #[inline]
     fn path(&mut self, at: StreamPos, path: Path<'_>) {
         if !self.ended {
+            self.instructions = self.instructions.wrapping_add(path.insns());
             self.sink.path(at, path);
         }
     }

@@ -3,7 +3,7 @@
 use super::{Piece, Recording};
 use crate::programs::Programs;
 use hartrace_decoder::stream::{Decode, Decoded, StreamError, Transport};
-use hartrace_decoder::{Config, Event, Fault, Path, Run, Sink, StreamPos};
+use hartrace_decoder::{Config, Event, Fault, Sink, StreamPos};
 use hartrace_etrace::Ioptions;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -26,14 +26,14 @@ pub struct Pieces<'a> {
     pub threads: NonZeroUsize,
 }
 
-impl Pieces<'_> {
+impl<'p> Pieces<'p> {
     /// Decodes all pieces of a recording, in the order of time, each with the code that was there then. Every
     /// piece is decoded by itself, since a trace unit is started for it, into sinks that `sink` creates, one
     /// per source. They are passed to `join`, in order; its error ends the decoding. Positions are bytes of
-    /// the file. Frames without a source are of the CPU whose buffer they are in.
+    /// the piece, whose place in the file `sink` gets. Frames without a source are of the CPU whose buffer they are in.
     pub fn run<S: Sink + Send, E: Send>(
         &self,
-        sink: impl Fn() -> S + Sync,
+        sink: impl Fn(Placed<'p>) -> S + Sync,
         mut join: impl FnMut(Decoded<S>) -> Result<(), E> + Send,
     ) -> Result<(), StreamError<E>> {
         for piece in &self.recording.pieces {
@@ -46,8 +46,8 @@ impl Pieces<'_> {
 
     fn piece<S: Sink + Send, E: Send>(
         &self,
-        piece: &Piece,
-        sink: &(impl Fn() -> S + Sync),
+        piece: &'p Piece,
+        sink: &(impl Fn(Placed<'p>) -> S + Sync),
         join: &mut (impl FnMut(Decoded<S>) -> Result<(), E> + Send),
     ) -> Result<(), StreamError<E>> {
         let find_sync = self.transport.find_sync || piece.overwritten;
@@ -63,9 +63,9 @@ impl Pieces<'_> {
         let mut sources = BTreeSet::new();
         decode.run(
             &bytes[..],
-            |_| Placed { sink: sink(), parts },
+            |_| sink(Placed::in_parts(parts)),
             |Decoded { sinks, bytes, packets }| {
-                let sinks = sinks.into_iter().map(|(source, sink)| (source.or(cpu), sink.sink));
+                let sinks = sinks.into_iter().map(|(source, sink)| (source.or(cpu), sink));
                 let sinks: Vec<(Option<u16>, S)> = sinks.collect();
                 sources.extend(sinks.iter().map(|(source, _)| *source));
                 join(Decoded { sinks, bytes, packets })
@@ -82,7 +82,7 @@ impl Pieces<'_> {
         }
         let byte = parts.last().map_or(piece.at, |part| part.end.saturating_sub(1) as u64);
         let gap = |source| {
-            let mut gap = sink();
+            let mut gap = sink(Placed::default());
             gap.event(StreamPos { packet: 0, byte }, Event::Gap(Fault::Other(lost)));
             (source, gap)
         };
@@ -91,17 +91,29 @@ impl Pieces<'_> {
     }
 }
 
-/// Tells a sink positions in the file.
-struct Placed<'p, S> {
-    sink: S,
-    /// The parts of the file that the piece consists of.
-    parts: &'p [Range<usize>],
-}
+/// Where a piece is in its file.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Placed<'p>(Option<&'p [Range<usize>]>);
 
-impl<S> Placed<'_, S> {
-    fn place(&self, at: StreamPos) -> StreamPos {
+impl<'p> Placed<'p> {
+    /// A piece that consists of these parts of the file.
+    fn in_parts(parts: &'p [Range<usize>]) -> Self {
+        Self(Some(parts))
+    }
+
+    /// Whether the piece is the file, as by default.
+    #[inline]
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// A position in the file.
+    #[must_use]
+    pub fn place(&self, at: StreamPos) -> StreamPos {
+        let Some(parts) = self.0 else { return at };
         let (mut left, mut end) = (at.byte, 0);
-        for part in self.parts {
+        for part in parts {
             let length = part.len() as u64;
             if left < length {
                 return StreamPos { byte: left.saturating_add(part.start as u64), ..at };
@@ -109,26 +121,5 @@ impl<S> Placed<'_, S> {
             (left, end) = (left.saturating_sub(length), part.end as u64);
         }
         StreamPos { byte: left.saturating_add(end), ..at }
-    }
-}
-
-impl<S: Sink> Sink for Placed<'_, S> {
-    const ADDRESSES: bool = S::ADDRESSES;
-    const ORDERED: bool = S::ORDERED;
-
-    fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        self.sink.run(self.place(at), run);
-    }
-
-    fn path(&mut self, at: StreamPos, path: Path<'_>) {
-        self.sink.path(self.place(at), path);
-    }
-
-    fn is_full(&self) -> bool {
-        self.sink.is_full()
-    }
-
-    fn event(&mut self, at: StreamPos, event: Event) {
-        self.sink.event(self.place(at), event);
     }
 }

@@ -7,7 +7,7 @@ use super::state::{Latest, Reference, State};
 use crate::blocks::Exit;
 use crate::event::{Event, Fault, StreamPos};
 use crate::run::{BlockId, NONE, Span};
-use crate::sink::Sink;
+use crate::sink::{Rarely, Sink};
 use crate::walk::emit;
 use hartrace_etrace::history::{History, JumpGuess, Records, Run, Tables};
 use hartrace_etrace::{AddressReport, Payload, QualStatus, Support, Trap};
@@ -199,11 +199,11 @@ fn returns(link: Option<Link>) -> bool {
 
 impl Tracer<'_> {
     /// Formats 0, 1 and 2.
-    pub(super) fn history<S: Sink>(
+    pub(super) fn history(
         &mut self,
         at: StreamPos,
         payload: &Payload,
-        sink: &mut S,
+        sink: &mut Rarely<'_>,
     ) -> Result<(), Fault> {
         let following = &mut self.history;
         match payload {
@@ -221,7 +221,7 @@ impl Tracer<'_> {
     }
 
     /// Follows the program to the end of the packet.
-    fn follow_records<S: Sink>(&mut self, at: StreamPos, sink: &mut S) -> Result<(), Fault> {
+    fn follow_records(&mut self, at: StreamPos, sink: &mut Rarely<'_>) -> Result<(), Fault> {
         let mut id = NONE;
         loop {
             if self.history.left == Some(0) {
@@ -276,7 +276,7 @@ impl Tracer<'_> {
     }
 
     /// Retires the instructions of a block up to the end of the packet, if that is before its last.
-    fn stop_inside<S: Sink>(&mut self, at: StreamPos, whole: Span, sink: &mut S) -> bool {
+    fn stop_inside(&mut self, at: StreamPos, whole: Span, sink: &mut Rarely<'_>) -> bool {
         let blocks = &self.programs.code.blocks;
         let (Some(left), Some(run)) = (self.history.left, blocks.run(whole)) else { return false };
         let offset = |address: u64| (address.wrapping_sub(run.start()) >> 1) as u32;
@@ -356,11 +356,11 @@ impl Tracer<'_> {
     }
 
     /// Format 2: a far target, or a notify trigger at the last instruction.
-    fn history_address<S: Sink>(
+    fn history_address(
         &mut self,
         at: StreamPos,
         report: &AddressReport,
-        sink: &mut S,
+        sink: &mut Rarely<'_>,
     ) -> Result<(), Fault> {
         let address = self.absolute(report.address);
         let pc = self.history.pc;
@@ -385,12 +385,12 @@ impl Tracer<'_> {
     }
 
     /// Format 3.1: keeps the tables, so that it does not synchronise a tracer that is lost.
-    pub(super) fn trap_with_history<S: Sink>(
+    pub(super) fn trap_with_history(
         &mut self,
         at: StreamPos,
         p: &Trap,
         address: Option<u64>,
-        sink: &mut S,
+        sink: &mut Rarely<'_>,
     ) -> Result<(), Fault> {
         let between = self.history.is_between_packets();
         let epc = match self.state {
@@ -431,7 +431,7 @@ impl Tracer<'_> {
     }
 
     /// Format 3.3: tracing may only end between packets, and a change of the mode needs a synchronisation.
-    pub(super) fn leave_history<S: Sink>(&mut self, at: StreamPos, p: &Support, sink: &mut S) {
+    pub(super) fn leave_history(&mut self, at: StreamPos, p: &Support, sink: &mut Rarely<'_>) {
         if self.state != State::On {
             return;
         }

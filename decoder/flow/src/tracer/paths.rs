@@ -6,7 +6,7 @@ use crate::event::StreamPos;
 use crate::memo::{Key, Recorder, Slot};
 use crate::paths::{Landing, NewPath, Paths, TableUse};
 use crate::run::Leaves;
-use crate::sink::Sink;
+use crate::sink::{AnySink, Sink};
 use crate::tables::TargetCache;
 use crate::walk::Walk;
 use hartrace_bits::BitReader;
@@ -91,19 +91,53 @@ impl Tracer<'_> {
     }
 
     /// Follows a path, and remembers it.
-    #[inline(never)]
     pub(super) fn record<S: Sink>(
         &mut self,
         at: StreamPos,
         slot: Slot,
-        mut bits: BitReader<'_>,
+        bits: BitReader<'_>,
         sink: &mut S,
+    ) {
+        match S::REPEATS {
+            true => self.record_repeated(at, slot, bits, sink),
+            false => self.record_each(at, slot, bits, sink),
+        }
+    }
+
+    #[inline(never)]
+    fn record_repeated(
+        &mut self,
+        at: StreamPos,
+        slot: Slot,
+        bits: BitReader<'_>,
+        sink: &mut dyn AnySink,
+    ) {
+        self.record_with::<true>(at, slot, bits, sink);
+    }
+
+    #[inline(never)]
+    fn record_each(
+        &mut self,
+        at: StreamPos,
+        slot: Slot,
+        bits: BitReader<'_>,
+        sink: &mut dyn AnySink,
+    ) {
+        self.record_with::<false>(at, slot, bits, sink);
+    }
+
+    fn record_with<const REPEATS: bool>(
+        &mut self,
+        at: StreamPos,
+        slot: Slot,
+        mut bits: BitReader<'_>,
+        sink: &mut dyn AnySink,
     ) {
         let blocks = &self.programs.code.blocks;
         let pc = self.walk.pc;
         let run = blocks.only(self.walk.block, pc).and_then(|span| blocks.run(span));
         let entry = (pc, run.map_or(Leaves::No, |run| run.leaves()));
-        let mut recorder = Recorder::new(sink, self.programs.code.memo.scratch());
+        let mut recorder = Recorder::<REPEATS>::new(sink, self.programs.code.memo.scratch());
         let before = self.walk.returns.depth();
         self.walk.returns.watch();
         self.walk.predictor.watch(self.options.branch_prediction);

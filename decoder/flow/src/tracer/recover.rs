@@ -4,11 +4,23 @@ use super::Tracer;
 use super::state::{Announced, Latest, Reference, State};
 use crate::config::Resync;
 use crate::event::{Event, Fault, StreamPos};
-use crate::sink::Sink;
+use crate::sink::{Rarely, Sink};
 use hartrace_etrace::{Branch, Payload};
 
 impl Tracer<'_> {
-    pub(super) fn fault<S: Sink>(&mut self, at: StreamPos, fault: Fault, sink: &mut S) {
+    /// Reports that a payload cannot be followed. Its address may still be usable.
+    pub(super) fn recover(
+        &mut self,
+        at: StreamPos,
+        payload: &Payload,
+        fault: Fault,
+        sink: &mut Rarely<'_>,
+    ) {
+        self.fault(at, fault, sink);
+        self.resync_fast(at, payload, sink);
+    }
+
+    pub(super) fn fault(&mut self, at: StreamPos, fault: Fault, sink: &mut Rarely<'_>) {
         // Payloads within a gap do not start another gap.
         if self.state != State::Lost {
             self.gap(at, fault, sink);
@@ -18,7 +30,7 @@ impl Tracer<'_> {
     }
 
     /// Continues after a gap at an address outside a synchronisation; see [`Resync::Address`].
-    pub(super) fn resync_fast<S: Sink>(&mut self, at: StreamPos, payload: &Payload, sink: &mut S) {
+    pub(super) fn resync_fast(&mut self, at: StreamPos, payload: &Payload, sink: &mut Rarely<'_>) {
         // What follows depends on tables whose content is lost.
         if self.config.resync != Resync::Address || self.options.history_prediction {
             return;
@@ -58,12 +70,12 @@ impl Tracer<'_> {
         self.emit_pc(at, sink);
     }
 
-    pub(super) fn gap<S: Sink>(&mut self, at: StreamPos, fault: Fault, sink: &mut S) {
+    pub(super) fn gap(&mut self, at: StreamPos, fault: Fault, sink: &mut Rarely<'_>) {
         self.announced = Announced::Off;
         sink.event(at, Event::Gap(fault));
     }
 
-    pub(super) fn switch_on<S: Sink>(&mut self, at: StreamPos, sink: &mut S) {
+    pub(super) fn switch_on(&mut self, at: StreamPos, sink: &mut Rarely<'_>) {
         if self.announced == Announced::Off {
             self.announced = Announced::On;
             sink.event(at, Event::On);

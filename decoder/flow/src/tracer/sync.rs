@@ -5,7 +5,7 @@ use super::state::{Announced, Held, Latest, Reference, State};
 use crate::blocks::Exit;
 use crate::event::{Event, Fault, StreamPos};
 use crate::run::NONE;
-use crate::sink::Sink;
+use crate::sink::{Rarely, Sink};
 use crate::time::Time;
 use crate::walk::Goal;
 use hartrace_etrace::{Compat, Payload, QualStatus, Start, Support, Trap};
@@ -13,7 +13,7 @@ use hartrace_isa::{Kind, Link};
 
 impl Tracer<'_> {
     /// Format 3, subformat 3.
-    pub(super) fn support<S: Sink>(&mut self, at: StreamPos, p: &Support, sink: &mut S) {
+    pub(super) fn support(&mut self, at: StreamPos, p: &Support, sink: &mut Rarely<'_>) {
         let result = match (p.qual_status, self.undecided) {
             (QualStatus::EndedNtr, Some(undecided)) if self.state == State::On => {
                 self.decide(at, undecided, sink)
@@ -36,11 +36,11 @@ impl Tracer<'_> {
     }
 
     /// Format 3, subformat 1.
-    pub(super) fn trap<S: Sink>(
+    pub(super) fn trap(
         &mut self,
         at: StreamPos,
         p: &Trap,
-        sink: &mut S,
+        sink: &mut Rarely<'_>,
     ) -> Result<(), Fault> {
         let address = p.address.map(|field| self.unshift(field));
         if self.options.history_prediction {
@@ -143,11 +143,11 @@ impl Tracer<'_> {
     }
 
     /// Format 3, subformat 0.
-    pub(super) fn start<S: Sink>(
+    pub(super) fn start(
         &mut self,
         at: StreamPos,
         p: &Start,
-        sink: &mut S,
+        sink: &mut Rarely<'_>,
     ) -> Result<(), Fault> {
         let address = self.unshift(p.address);
         let insn = self.programs.insn_at(&self.config, at, p, address);
@@ -172,7 +172,7 @@ impl Tracer<'_> {
     }
 
     /// Follows the program up to a synchronisation, if the starting point is known.
-    pub(super) fn walk_to<S: Sink>(&mut self, at: StreamPos, p: &Start, sink: &mut S) {
+    pub(super) fn walk_to(&mut self, at: StreamPos, p: &Start, sink: &mut Rarely<'_>) {
         self.undecided = None;
         if self.state != State::On || self.latest == Latest::Trapped {
             return;
@@ -218,11 +218,11 @@ impl Tracer<'_> {
     }
 
     /// Reports privilege, context and time.
-    pub(super) fn context<S: Sink>(
+    pub(super) fn context(
         &self,
         at: StreamPos,
         (privilege, context, time): (u8, u64, u64),
-        sink: &mut S,
+        sink: &mut Rarely<'_>,
     ) {
         sink.event(at, Event::Context { privilege, context, time });
         let bits = self.config.params.time_bits() as u8;

@@ -1,7 +1,7 @@
 //! The program as an Arm core executed it: every instruction disassembled, with functions and source lines.
 
 use super::disassembly::disassemble;
-use super::{Form, How, Make, Passing, Take, Whole, decode_each, each, profile};
+use super::{Form, How, Make, Passing, Take, decode_each, each, profile};
 use crate::listing::describe;
 use crate::printer::{Error, Printer};
 use crate::report::{Collect, ROOM, Report};
@@ -101,7 +101,7 @@ struct Listed<'a> {
 }
 
 impl Form<Text> for Listed<'_> {
-    fn decode<S: Whole<Part = Text>>(&self, traced: &Traced<'_>, passing: &mut Passing<'_, S>) {
+    fn decode(&self, traced: &Traced<'_>, passing: &mut Passing<'_, Text>) {
         // Reading names takes time, but source lines cannot be shared by threads.
         let symbols = self.programs.all_symbols();
         let rules = Rules { arch: traced.core.arch, barriers: false, wfx: false };
@@ -147,18 +147,18 @@ impl Piece {
 }
 
 /// Lists what is reported to a part, while its code is known.
-struct Lister<'p, 'a, 's, S> {
-    runs: Runs<&'p mut Passing<'a, S>>,
+struct Lister<'p, 'a, 's> {
+    runs: Runs<&'p mut Passing<'a, Text>>,
     lines: Lines<'s>,
     piece: Piece,
     /// The opcodes of the next piece.
     next: (Isa, Vec<u32>),
 }
 
-impl<S: Whole<Part = Text>> Lister<'_, '_, '_, S> {
+impl Lister<'_, '_, '_> {
     /// Writes what was reported since the last time.
     fn write(&mut self) {
-        let Text { text, pending } = self.runs.sink.part.part();
+        let Text { text, pending } = self.runs.sink.part();
         for item in pending.drain(..) {
             match item {
                 Pending::Insn(pc) => self.lines.insn(text, pc, &self.piece),
@@ -169,7 +169,7 @@ impl<S: Whole<Part = Text>> Lister<'_, '_, '_, S> {
     }
 }
 
-impl<S: Whole<Part = Text>> ElementSink for Lister<'_, '_, '_, S> {
+impl ElementSink for Lister<'_, '_, '_> {
     const INSTRUCTIONS: bool = true;
     const OPCODES: bool = true;
 

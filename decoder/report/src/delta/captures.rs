@@ -4,7 +4,7 @@ use super::compare::{Compare, Watch};
 use super::skip::{Ahead, skip};
 use super::tape::{Decoding, Start, Tape, lock};
 use super::{Delta, Pieces};
-use crate::{Error, Gaps, Noted, OneSource, Silent};
+use crate::{Error, Gaps, Noted, OneSource, Origin, Silent, decode};
 use hartrace_capture::follow::Follow;
 use hartrace_decoder::calls::Functions;
 use hartrace_decoder::stream::{Decoded, StreamError};
@@ -271,10 +271,11 @@ impl Decoder<'_, '_> {
             }
             Ok(ControlFlow::Continue(()))
         };
-        match start.filter(|start| start.at != StreamPos::default()) {
-            Some(start) => follow.run_rest(start.options, input, PART, make, join),
-            None => follow.run(input, PART, make, join),
-        }
+        let origin = match start.filter(|start| start.at != StreamPos::default()) {
+            Some(start) => Origin::Rest(start.options, input),
+            None => Origin::Capture(input),
+        };
+        decode(follow, origin, PART, None, &make, join)
     }
 }
 

@@ -5,7 +5,7 @@ use super::error::PartsError;
 use super::plan::{Plan, PlannedPart};
 use super::prepared::Prepared;
 use super::rows::{Emit, Field, Output, Writer};
-use super::sinks::{Both, Runs};
+use super::sinks::Runs;
 use super::summary::{EdgeEnds, Ends, SourceSummary, Summary};
 use crate::Noted;
 use hartrace_decoder::calls::{Functions, Reducer, Span, Transfers, Why};
@@ -86,11 +86,11 @@ impl<'a> Job<'a> {
         let outcome = decode.run_stretch(
             &mut file,
             &self.part.stretch()?,
-            &|| Noted::new(Both(Count::default(), make()), false),
+            &|| Noted::new(make(), false),
             &mut |noted| {
-                let (Both(count, sink), gaps) = noted.into_parts();
-                total.instructions = total.instructions.wrapping_add(count.instructions);
-                total.gaps = total.gaps.wrapping_add(count.gaps);
+                total.instructions = total.instructions.wrapping_add(noted.instructions);
+                let (sink, gaps) = noted.into_parts();
+                gaps.iter().for_each(|(at, event)| total.event(*at, *event));
                 join(writer, sink, gaps)
             },
         );

@@ -1,43 +1,6 @@
 //! What parts are decoded into.
 
-use hartrace_decoder::{Event, Leaves, Path, Run, Sink, StreamPos};
-
-/// Two sinks that receive the same.
-#[derive(Debug, Default)]
-pub(super) struct Both<A, B>(pub(super) A, pub(super) B);
-
-impl<A: Sink, B: Sink> Sink for Both<A, B> {
-    const ADDRESSES: bool = A::ADDRESSES || B::ADDRESSES;
-    const ORDERED: bool = A::ORDERED || B::ORDERED;
-    const REPEATS: bool = A::REPEATS && B::REPEATS;
-
-    #[inline]
-    fn run(&mut self, at: StreamPos, run: Run<'_>) {
-        self.0.run(at, run);
-        self.1.run(at, run);
-    }
-
-    #[inline]
-    fn path(&mut self, at: StreamPos, path: Path<'_>) {
-        self.0.path(at, path);
-        self.1.path(at, path);
-    }
-
-    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
-        self.0.repeat(at, run, times);
-        self.1.repeat(at, run, times);
-    }
-
-    #[inline]
-    fn is_full(&self) -> bool {
-        self.0.is_full() || self.1.is_full()
-    }
-
-    fn event(&mut self, at: StreamPos, event: Event) {
-        self.0.event(at, event);
-        self.1.event(at, event);
-    }
-}
+use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos};
 
 /// What happens to blocks.
 #[derive(Copy, Clone, Debug)]
