@@ -3,10 +3,10 @@
 use crate::args::CheckArgs;
 use crate::failure::{Failure, Status};
 use crate::files::{self, Capture};
-use crate::follow::{Following, SMALL};
+use crate::follow::Following;
 use crate::{gaps, input};
 use hartrace_bits::mask;
-use hartrace_report::{Item, Noted, OneSource, Part, Silent};
+use hartrace_report::{Item, Noted, OneSource, Part, SMALL, Silent};
 use hartrace_sources::executed::check::{Comparison, Expected, Sides};
 use std::io::Write;
 use std::ops::ControlFlow;

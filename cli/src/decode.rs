@@ -10,14 +10,14 @@ mod snapshot;
 use crate::args::{DecodeArgs, Emit};
 use crate::failure::{Failure, Status};
 use crate::files::{self, Capture};
-use crate::follow::{Following, LARGE, SMALL};
+use crate::follow::Following;
 use crate::{gaps, report};
 use hartrace_capture::bundle::{self, Found};
 use hartrace_capture::follow::Filling;
 use hartrace_report::html::Html;
 use hartrace_report::stats::{Program, Stats};
 use hartrace_report::{
-    Form, Gaps, Limits, Look, Naming, NoLines, Origin, Printer, Report, Shared, With,
+    Form, Gaps, LARGE, Limits, Look, Naming, NoLines, Origin, Printer, Report, SMALL, Shared, With,
 };
 use std::io::Read;
 use std::num::NonZeroUsize;

@@ -17,14 +17,6 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Approximate bytes in a part of a capture, where results are printed as they come. The text of a part may be a thousand
-/// times as long, and has to wait for its turn; if it is short enough to stay in a cache, threads gain more.
-pub(crate) const SMALL: usize = 1 << 11;
-
-/// The same where there is one result at the end. Parts are large, since what one part has learnt of the
-/// program is not known to the next.
-pub(crate) const LARGE: usize = 1 << 20;
-
 /// Everything that decoding needs, except the capture.
 pub(crate) struct Following {
     pub(crate) follow: Follow,

@@ -9,6 +9,14 @@ use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
+/// Approximate bytes in a part of a capture, where results are printed as they come. The text of a part may be a thousand
+/// times as long, and has to wait for its turn; if it is short enough to stay in a cache, threads gain more.
+pub const SMALL: usize = 1 << 11;
+
+/// The same where there is one result at the end. Parts are large, since what one part has learnt of the
+/// program is not known to the next.
+pub const LARGE: usize = 1 << 20;
+
 /// Where a trace is read from.
 #[derive(Debug)]
 pub enum Origin<'r, I> {

@@ -131,7 +131,7 @@ pub use calls::{
 };
 pub use erased::Erased;
 pub use explained::{Explained, RowPlace};
-pub use follow::{Decoder, Origin, decode};
+pub use follow::{Decoder, LARGE, Origin, SMALL, decode};
 pub use form::{Form, Look, NoForm, NoLines, With};
 pub use gaps::{Gaps, Missing, advice};
 pub use json::{Json, block_table_json};

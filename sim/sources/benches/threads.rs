@@ -17,7 +17,7 @@ use hartrace_decoder::Count;
 use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_etrace::Unit;
 use hartrace_report::{
-    Form, Gaps, Look, Naming, NoLines, Origin, Printer, Report, Timing, Total, With,
+    Form, Gaps, LARGE, Look, Naming, NoLines, Origin, Printer, Report, SMALL, Timing, Total, With,
 };
 use hartrace_sources::executed::{Program, ProgramError, modes};
 use rustix::time::{ClockId, clock_gettime};
@@ -30,11 +30,6 @@ use std::time::{Duration, Instant};
 const LONG: usize = 20_000_000;
 
 const PASSES: usize = 5;
-
-/// Bytes of a part, as the command has them: where there is one result at the end, and where text is written as it
-/// comes.
-const LARGE: usize = 1 << 20;
-const SMALL: usize = 1 << 14;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let only = std::env::var("HARTRACE_FORM").ok();
