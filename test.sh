@@ -369,15 +369,17 @@ fuzz_target() {
     fi
 }
 
-# The wheel is built with what users get, except for the profile: it need not be fast here.
+# The wheel is built with what users get, except for the profile: it need not be fast for a short capture.
 part_python() {
     debian cc gcc
     venv python python/requirements.txt
-    local bin=$tools/python/bin wheels=$CARGO_TARGET_DIR/wheels
+    local bin=$tools/python/bin wheels=$CARGO_TARGET_DIR/wheels bytes=${HARTRACE_PYTHON_BYTES:-1000000}
+    local profile=test-wheel
+    ((bytes < 100000000)) || profile=release
     rm -rf "$wheels"
-    "$bin/maturin" build --profile test-wheel --compatibility linux --manifest-path python/Cargo.toml --out "$wheels"
+    "$bin/maturin" build --profile $profile --compatibility linux --manifest-path python/Cargo.toml --out "$wheels"
     "$bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheels"/*.whl
-    "$bin/python" python/tests/test_scale.py "${HARTRACE_PYTHON_BYTES:-1000000}"
+    "$bin/python" python/tests/test_scale.py "$bytes"
 }
 
 part_docs() {

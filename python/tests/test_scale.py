@@ -53,9 +53,10 @@ def measured(what, work):
     start, before = time.time(), resource.getrusage(resource.RUSAGE_SELF)
     result = work()
     after = resource.getrusage(resource.RUSAGE_SELF)
-    seconds, cpu = time.time() - start, after.ru_utime - before.ru_utime
-    print(f"{what}: {seconds:.1f} s, {cpu:.1f} s of CPU time")
-    return result, seconds
+    seconds = time.time() - start
+    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    print(f"{what}: {seconds:.1f} s, {cpu:.1f} s of CPU time", flush=True)
+    return result, seconds, cpu
 
 
 def peak(path="/proc/self/status"):
@@ -132,16 +133,16 @@ def dask(client, plan, folder):
     tables = ["edges", "calls", "gaps"]
     if plan.captures[0]["bytes"] < ALL:
         tables += ["blocks", "functions", "coverage"]
-    alone, seconds = measured("one process", lambda: in_one_process(plan, tables, folder / "alone"))
+    alone, seconds, _ = measured("one process", lambda: in_one_process(plan, tables, folder / "alone"))
     print(f"one process: peak {peak():.0f} MB")
-    whole, _ = measured("one process, one part", lambda: uncut(folder / "capture.te", tables, folder / "whole"))
+    whole, *_ = measured("one process, one part", lambda: uncut(folder / "capture.te", tables, folder / "whole"))
     target = folder / "dask"
     thread, killed = kill_one(
         client,
         lambda: len(list(target.glob("*.parquet"))) if target.exists() else 0,
         len(plan) * len(tables) // 2,
     )
-    found, parallel = measured(
+    found, parallel, _ = measured(
         "two workers, one of them killed", lambda: hartrace.on_dask(client, plan, tables, target, 4)
     )
     thread.join()
@@ -224,8 +225,8 @@ def main():
         folder = Path(name)
         path = capture(folder, size)
         parts = max(8, size >> 26)
-        plan, seconds = measured("plan", lambda: hartrace.plan(path, folder / "plan.json", parts))
-        print(f"plan: {len(plan)} parts, {path.stat().st_size / 1e6 / seconds:.0f} MB/s")
+        plan, _, cpu = measured("plan", lambda: hartrace.plan(path, folder / "plan.json", parts))
+        print(f"plan: {len(plan)} parts, {path.stat().st_size / 1e6 / cpu:.0f} MB per second of CPU time")
         check(len(plan) == parts, len(plan))
         packets = [part["packets"] for part in plan.parts]
         check(max(packets) < 2 * min(packets), packets)
