@@ -47,6 +47,12 @@ pub trait Sink {
         false
     }
 
+    /// Bytes of memory that the sink uses; `None` if it does not know. A stream lets sinks wait for their turn as long
+    /// as they use little together, and few of those that do not know.
+    fn bytes(&self) -> Option<usize> {
+        None
+    }
+
     /// Receives an event.
     fn event(&mut self, at: StreamPos, event: Event) {
         let _ = (at, event);

@@ -241,14 +241,27 @@ fn two_sources_are_decoded_at_the_same_time() {
 struct Piece<'p> {
     passed: &'p (Mutex<usize>, Condvar),
     waiting: &'p AtomicUsize,
+    room: Room,
     runs: usize,
 }
 
-/// Far less than the capture has.
-const SOME: usize = 5;
+/// How many sinks wait, by their runs.
+#[derive(Copy, Clone, Debug)]
+struct Room {
+    /// What each of them says that it uses.
+    bytes: Option<usize>,
+    at_least: usize,
+    at_most: usize,
+}
 
-/// Four full ones per thread, the rest of two parts per thread, and those that are being filled.
-const MOST: usize = 16;
+const ROOMS: [Room; 3] = [
+    // Four full ones per thread, the rest of two parts per thread, and those that are being filled.
+    Room { bytes: None, at_least: 5, at_most: 16 },
+    // 32 MB of full ones, of up to two runs each, and those that are being filled.
+    Room { bytes: Some(10_000_000), at_least: 3, at_most: 10 },
+    // All but that of the other thread.
+    Room { bytes: Some(1000), at_least: 2 * 400 - 1 - 100, at_most: 2 * 400 },
+];
 
 /// Enough to fill hundreds of sinks.
 const MOMENT: Duration = Duration::from_millis(300);
@@ -259,12 +272,13 @@ impl Sink for Piece<'_> {
         let (passed, changed) = self.passed;
         let mut passed = passed.lock().expect("nobody panics");
         if at.packet == 0 {
-            let outcome = changed.wait_timeout_while(passed, PATIENCE, |passed| *passed < SOME);
+            let Room { at_least, at_most, .. } = self.room;
+            let outcome = changed.wait_timeout_while(passed, PATIENCE, |passed| *passed < at_least);
             let (passed, _) = outcome.expect("nobody panics");
-            assert!(*passed >= SOME, "the other thread waits");
-            let outcome = changed.wait_timeout_while(passed, MOMENT, |passed| *passed <= MOST);
+            assert!(*passed >= at_least, "the other thread waits after {passed} sinks");
+            let outcome = changed.wait_timeout_while(passed, MOMENT, |passed| *passed <= at_most);
             let passed = *outcome.expect("nobody panics").0;
-            assert!(passed <= MOST, "the other thread does not wait: {passed} sinks");
+            assert!(passed <= at_most, "the other thread does not wait: {passed} sinks");
         } else {
             *passed += 1;
             changed.notify_all();
@@ -274,11 +288,20 @@ impl Sink for Piece<'_> {
     fn is_full(&self) -> bool {
         self.runs > 0
     }
+
+    fn bytes(&self) -> Option<usize> {
+        self.room.bytes
+    }
 }
 
-/// A thread whose sinks fill need not wait for its turn, unless there are too many of them.
+/// A thread whose sinks fill need not wait for its turn, unless they use too much, or nobody knows what they use and there are
+/// too many of them.
 #[test]
 fn full_sinks_wait_for_their_turn() {
+    ROOMS.into_iter().for_each(wait_in);
+}
+
+fn wait_in(room: Room) {
     let image = code();
     let capture = sync(0).repeat(400);
     let (passed, waiting) = ((Mutex::new(0), Condvar::new()), AtomicUsize::new(0));
@@ -288,7 +311,7 @@ fn full_sinks_wait_for_their_turn() {
     let (mut joined, mut most) = (0, 0);
     let make = |_| {
         waiting.fetch_add(1, Ordering::Relaxed);
-        Piece { passed: &passed, waiting: &waiting, runs: 0 }
+        Piece { passed: &passed, waiting: &waiting, room, runs: 0 }
     };
     let join = |part: Decoded<Piece<'_>>| {
         for (_, piece) in part.sinks {
@@ -300,7 +323,9 @@ fn full_sinks_wait_for_their_turn() {
     decode.run(&capture[..], make, join).expect("no error");
     // Each synchronisation but the first also ends what came before it.
     assert_eq!(joined, 2 * 400 - 1);
-    assert!((SOME..=MOST).contains(&most), "{most} sinks at the same time");
+    // A sink has one run or two.
+    let expected = room.at_least / 2..=room.at_most;
+    assert!(expected.contains(&most), "{most} sinks at the same time: {room:?}");
 }
 
 /// Full after a few instructions, with who prepared it: the number of the thread, how many it has prepared, and what

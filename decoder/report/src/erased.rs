@@ -13,6 +13,7 @@ trait Object: Send {
     fn run(&mut self, at: StreamPos, run: Run<'_>);
     fn path(&mut self, at: StreamPos, path: Path<'_>);
     fn is_full(&self) -> bool;
+    fn bytes(&self) -> Option<usize>;
     fn event(&mut self, at: StreamPos, event: Event);
     fn aside(&mut self, at: StreamPos, event: Event);
     fn as_any(&mut self) -> &mut dyn Any;
@@ -30,6 +31,10 @@ impl<S: Collect + 'static> Object for S {
 
     fn is_full(&self) -> bool {
         Sink::is_full(self)
+    }
+
+    fn bytes(&self) -> Option<usize> {
+        Sink::bytes(self)
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {
@@ -88,6 +93,10 @@ impl Sink for Erased {
 
     fn is_full(&self) -> bool {
         self.0.is_full()
+    }
+
+    fn bytes(&self) -> Option<usize> {
+        self.0.bytes()
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {

@@ -84,6 +84,11 @@ impl<S: Sink> Sink for Noted<S> {
         self.gaps.len() >= FULL || self.ended || self.sink.is_full()
     }
 
+    fn bytes(&self) -> Option<usize> {
+        let gaps = self.gaps.capacity().saturating_mul(size_of::<(StreamPos, Event)>());
+        Some(self.sink.bytes()?.saturating_add(gaps))
+    }
+
     fn event(&mut self, at: StreamPos, event: Event) {
         if !self.ended {
             self.sink.event(at, event);

@@ -92,6 +92,11 @@ impl<S> Sink for OrderedPart<S> {
     fn is_full(&self) -> bool {
         self.head.is_full()
     }
+
+    fn bytes(&self) -> Option<usize> {
+        let items = self.head.bytes()?.saturating_add(self.tail.bytes()?);
+        Some(items.saturating_add(self.text.capacity()))
+    }
 }
 
 impl<S: Send> Collect for OrderedPart<S> {

@@ -105,6 +105,12 @@ impl Sink for Part {
         let (addresses, records) = (&*self.addresses, &*self.records);
         size_of_val(addresses).saturating_add(size_of_val(records)) >= ROOM
     }
+
+    fn bytes(&self) -> Option<usize> {
+        let addresses = self.addresses.capacity().saturating_mul(size_of::<u64>());
+        let records = self.records.capacity().saturating_mul(size_of::<(StreamPos, Record)>());
+        Some(addresses.saturating_add(records))
+    }
 }
 
 impl Collect for Part {

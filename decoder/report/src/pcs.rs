@@ -80,4 +80,8 @@ impl Sink for PcsText {
     fn is_full(&self) -> bool {
         self.text.len() >= ROOM
     }
+
+    fn bytes(&self) -> Option<usize> {
+        Some(self.text.capacity())
+    }
 }

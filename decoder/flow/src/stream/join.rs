@@ -1,25 +1,31 @@
 //! Puts parts back into the order of the stream.
 
 use super::decode::{Decoded, StreamError};
+use crate::sink::Sink;
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, LockResult, Mutex, MutexGuard, PoisonError};
 
-/// Number of parts per thread that may wait for their turn.
-const WAITING: u64 = 2;
+/// Bytes that sinks may use together while they wait for their turn. Those of the part whose turn it is are passed on at
+/// once: this bounds how far the others are ahead. The text between two synchronisations, often ten megabytes, should
+/// fit, or else a thread has to wait in the middle.
+const ROOM: usize = 1 << 25;
 
-/// Number of full sinks per thread that may wait for their turn.
-const FULL: usize = 4;
+/// Number of parts per thread that may wait for their turn.
+const PARTS: u64 = 64;
+
+/// The same if it is not known what their sinks use.
+const UNKNOWN_PARTS: u64 = 2;
+
+/// Number of full sinks per thread that may wait for their turn, if it is not known what they use.
+const UNKNOWN_FULL: usize = 4;
 
 /// Accepts parts in any order and passes them on in the order of the stream.
 pub(super) struct Join<S, E, J> {
     state: Mutex<State<S, E, J>>,
     /// Notified when a part was passed on, or when decoding ends.
     turn: Condvar,
-    /// How far a part may be ahead of the part whose turn it is.
-    ahead: u64,
-    /// Number of full sinks that may wait.
-    room: usize,
+    threads: NonZeroUsize,
 }
 
 struct State<S, E, J> {
@@ -28,8 +34,8 @@ struct State<S, E, J> {
     /// Number of the part whose turn it is.
     next: u64,
     waiting: BTreeMap<u64, Waiting<S>>,
-    /// Full sinks that wait.
-    full: usize,
+    /// Bytes of sinks that wait.
+    bytes: usize,
     /// Sinks of parts of the same bytes, which are passed on together.
     together: Vec<(Option<u16>, S)>,
     failed: Option<StreamError<E>>,
@@ -41,10 +47,17 @@ struct State<S, E, J> {
 
 /// What has arrived of a part.
 struct Waiting<S> {
-    /// Sinks that were full before the part ended.
-    full: VecDeque<Decoded<S>>,
-    /// The rest, and whether the next part is of the same bytes.
-    rest: Option<(Decoded<S>, bool)>,
+    /// Sinks that were full before the part ended, with their bytes.
+    full: VecDeque<(Decoded<S>, usize)>,
+    rest: Option<Rest<S>>,
+}
+
+/// The rest of a part.
+struct Rest<S> {
+    decoded: Decoded<S>,
+    bytes: usize,
+    /// The next part is of the same bytes of the capture.
+    more: bool,
 }
 
 impl<S> Default for Waiting<S> {
@@ -62,11 +75,12 @@ impl<S, E, J> State<S, E, J> {
     fn take(&mut self) -> Option<Decoded<S>> {
         loop {
             let part = self.waiting.get_mut(&self.next)?;
-            if let Some(full) = part.full.pop_front() {
-                self.full = self.full.saturating_sub(1);
+            if let Some((full, bytes)) = part.full.pop_front() {
+                self.bytes = self.bytes.saturating_sub(bytes);
                 return Some(full);
             }
-            let (mut decoded, more) = part.rest.take()?;
+            let Rest { mut decoded, bytes, more } = part.rest.take()?;
+            self.bytes = self.bytes.saturating_sub(bytes);
             self.waiting.remove(&self.next);
             self.next = self.next.saturating_add(1);
             self.together.append(&mut decoded.sinks);
@@ -78,28 +92,32 @@ impl<S, E, J> State<S, E, J> {
     }
 
     /// Whether a full sink of a part has to wait for room.
-    fn is_crowded(&self, number: u64, room: usize) -> bool {
+    fn is_crowded(&self, number: u64) -> bool {
         let waits = self.waiting.get(&number).is_some_and(|part| !part.full.is_empty());
-        waits && self.full >= room
+        waits && self.bytes >= ROOM
+    }
+
+    /// Whether a thread that has ended a part has to wait, since that may be `ahead` by so many parts.
+    fn is_ahead(&self, number: u64, ahead: u64) -> bool {
+        number >= self.next.saturating_add(ahead) || number > self.next && self.bytes >= ROOM
     }
 }
 
-impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
+impl<S: Sink, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
     pub(super) fn new(join: J, threads: NonZeroUsize) -> Self {
         Self {
             state: Mutex::new(State {
                 join: Some(join),
                 next: 0,
                 waiting: BTreeMap::new(),
-                full: 0,
+                bytes: 0,
                 together: Vec::new(),
                 failed: None,
                 panicked: false,
                 late: None,
             }),
             turn: Condvar::new(),
-            ahead: WAITING.saturating_mul(threads.get() as u64),
-            room: FULL.saturating_mul(threads.get()),
+            threads,
         }
     }
 
@@ -136,10 +154,14 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
     /// Accepts a part, and waits while it is too far ahead. Returns whether to continue. The next part has `more` of the same
     /// bytes.
     pub(super) fn put(&self, number: u64, decoded: Decoded<S>, more: bool) -> bool {
+        let bytes = bytes(&decoded);
+        let ahead = if bytes.is_some() { PARTS } else { UNKNOWN_PARTS };
+        let (ahead, bytes) = (ahead.saturating_mul(self.threads.get() as u64), bytes.unwrap_or(0));
         let mut state = self.lock();
-        state.waiting.entry(number).or_default().rest = Some((decoded, more));
+        state.waiting.entry(number).or_default().rest = Some(Rest { decoded, bytes, more });
+        state.bytes = state.bytes.saturating_add(bytes);
         state = self.pass_on(state);
-        while !state.ended() && number >= state.next.saturating_add(self.ahead) {
+        while !state.ended() && state.is_ahead(number, ahead) {
             state = self.wait(state);
         }
         !state.ended()
@@ -147,11 +169,13 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
 
     /// Accepts the beginning of an incomplete part, and waits while there is no room. Returns whether to continue.
     pub(super) fn put_some(&self, number: u64, decoded: Decoded<S>) -> bool {
+        let few = UNKNOWN_FULL.saturating_mul(self.threads.get());
+        let bytes = bytes(&decoded).unwrap_or(ROOM.div_ceil(few));
         let mut state = self.lock();
-        state.waiting.entry(number).or_default().full.push_back(decoded);
-        state.full = state.full.saturating_add(1);
+        state.waiting.entry(number).or_default().full.push_back((decoded, bytes));
+        state.bytes = state.bytes.saturating_add(bytes);
         state = self.pass_on(state);
-        while !state.ended() && state.is_crowded(number, self.room) {
+        while !state.ended() && state.is_crowded(number) {
             state = self.wait(state);
         }
         !state.ended()
@@ -178,8 +202,15 @@ impl<S, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
 
     pub(super) fn finish(self) -> Result<(), StreamError<E>> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        debug_assert!(state.ended() || state.bytes == 0, "{} bytes of nothing", state.bytes);
         state.failed.or(state.late).map_or(Ok(()), Err)
     }
+}
+
+/// Bytes that sinks use; `None` if one of them does not know.
+fn bytes<S: Sink>(decoded: &Decoded<S>) -> Option<usize> {
+    let mut sinks = decoded.sinks.iter();
+    sinks.try_fold(0, |all: usize, (_, sink)| Some(all.saturating_add(sink.bytes()?)))
 }
 
 /// See [`Join::watch`].

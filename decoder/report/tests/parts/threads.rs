@@ -127,6 +127,11 @@ fn reports_are_the_same_on_any_number_of_threads() {
         add(&capture);
         add(&damaged(&capture, 0, &mut dice));
     }
+    // Where synchronisations are far apart, a thread fills many sinks before its turn.
+    let far = trace_synchronised(&folder, "sort", "ir+bp", 150_000, 3_000);
+    let found = parts(&far);
+    assert!((2..10).contains(&found), "{found} parts");
+    add(&far);
     let trace = |mode| trace_synchronised(&folder, "calls", mode, 8_000, 5);
     let traces = ["delta", "ir", "full+bp"].map(trace);
     let capture = several_sources(&folder, &traces, &mut dice);
