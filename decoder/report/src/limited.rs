@@ -88,6 +88,10 @@ impl<S: Collect> Sink for Limited<'_, S> {
         self.sink.is_full() || self.is_done()
     }
 
+    fn bytes(&self) -> Option<usize> {
+        self.sink.bytes()
+    }
+
     fn event(&mut self, at: StreamPos, event: Event) {
         let at = self.placed.place(at);
         let Some(limits) = self.limits else { return self.sink.event(at, event) };
