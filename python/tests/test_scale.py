@@ -21,7 +21,7 @@ import pyarrow.parquet
 from distributed import Client, LocalCluster
 
 # Rows that are compared at a time.
-LARGE = 1_000_000
+LARGE = 10_000_000
 # Bytes of a capture of which all tables are made. Blocks of a larger one have more bytes than fit.
 ALL = 100_000_000
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "scale.md"
