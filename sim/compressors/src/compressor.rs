@@ -11,6 +11,9 @@ pub trait Compressor: Debug {
     /// Adds what retired next: an instruction, a block of instructions, or a trap.
     fn retire(&mut self, row: &Retired) -> Result<(), CompressError>;
 
+    /// Bits written so far. Some of what has retired may not be among them yet.
+    fn bits(&self) -> u64;
+
     /// Ends the trace.
     fn finish(self: Box<Self>) -> Result<Compressed, CompressError>;
 }
@@ -117,6 +120,10 @@ impl<C: Coder> Compressor for Coding<'_, C> {
     fn retire(&mut self, row: &Retired) -> Result<(), CompressError> {
         let Self { events, inner } = self;
         events.push(row, &mut |event| inner.take(event))
+    }
+
+    fn bits(&self) -> u64 {
+        self.inner.out.len()
     }
 
     fn finish(mut self: Box<Self>) -> Result<Compressed, CompressError> {

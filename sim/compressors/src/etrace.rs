@@ -269,6 +269,10 @@ impl Compressor for EtraceCompressor<'_> {
         Ok(())
     }
 
+    fn bits(&self) -> u64 {
+        8 * self.frames.payload
+    }
+
     fn finish(mut self: Box<Self>) -> Result<Compressed, CompressError> {
         let Self { encoder, frames, events } = &mut *self;
         encoder.finish(&mut |encoded| frames.push(&encoded));

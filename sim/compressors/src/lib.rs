@@ -13,6 +13,7 @@
 //! | [`Packed`] | the same through gzip or zstd |
 //! | [`Dmtf`] | positions of streams in a list with the most recent ones first, applied twice |
 //! | [`Sdc`] | a cache of streams, and for each stream its last successor |
+//! | [`Tuples`] | a cache of streams, eight of them at a time, and a list of the last eights |
 //! | [`Tmbp`] | a branch predictor on both sides, and its mispredictions |
 //! | [`Tage`] | the same with a predictor that has tagged tables for longer and longer histories |
 //! | [`Etrace`] | E-Trace in any of its modes, for comparison |
@@ -37,6 +38,7 @@
 mod arm;
 mod base;
 mod bits;
+mod buffer;
 mod code;
 pub mod comparison;
 mod compressor;
@@ -61,10 +63,12 @@ mod tage;
 #[cfg(test)]
 mod test_bits;
 mod tmbp;
+mod tuples;
 
 pub use arm::{ArmCompressor, ArmScheme};
 pub use base::{Base, Nexs};
 pub use bits::{BitSource, Bits};
+pub use buffer::Buffer;
 pub use code::Code;
 pub use compressor::{Compressed, Compressor, Decompressor};
 pub use cost::{Cost, Part, PartKind};
@@ -84,3 +88,4 @@ pub use scheme::{Scheme, Setup, UnknownScheme};
 pub use sdc::{Sdc, SdcVariant};
 pub use tage::{Tage, TageCoding};
 pub use tmbp::{Tmbp, Widths};
+pub use tuples::Tuples;

@@ -7,7 +7,7 @@ use crate::settings;
 use crate::stream::{StreamCoder, Streams};
 use crate::{
     Base, Code, CompressError, Compressor, Decompressor, Dmtf, DmtfVariant, Etrace, Hwlz, Nexs,
-    Packed, Sdc, SdcVariant, Tage, Tmbp,
+    Packed, Sdc, SdcVariant, Tage, Tmbp, Tuples,
 };
 use std::fmt;
 use std::num::NonZeroU64;
@@ -17,7 +17,7 @@ use thiserror::Error;
 /// A compressor and its decompressor.
 ///
 /// Names are those of the dissertation: `BASE`, `NEXS`, `HWLZ-256`, `eDMTF(192,4)`, `rSDC-128` (or by sets
-/// and ways, `rSDC-64x2`), `bTMBP`; then `TAGE`, `gzip-6` and `zstd-17` with a level, and `E-Trace+ir+bp+jtc`
+/// and ways, `rSDC-64x2`), `bTMBP`, and `Tuples-32` of its survey; then `TAGE`, `gzip-6` and `zstd-17` with a level, and `E-Trace+ir+bp+jtc`
 /// with modes. Other settings follow the name in brackets: `bTMBP[entries=1024,ras=16]`.
 ///
 /// ```
@@ -42,6 +42,7 @@ enum Kind {
     Packed(Packed),
     Dmtf(Dmtf),
     Sdc(Sdc),
+    Tuples(Tuples),
     Tmbp(Tmbp),
     Tage(Tage),
     Etrace(Etrace),
@@ -126,6 +127,7 @@ impl Scheme {
             Kind::Packed(Packed::Zstd { .. }) => "zstd",
             Kind::Dmtf(_) => "dmtf",
             Kind::Sdc(_) => "sdc",
+            Kind::Tuples(_) => "tuples",
             Kind::Tmbp(_) => "tmbp",
             Kind::Tage(_) => "tage",
             Kind::Etrace(_) => "etrace",
@@ -176,6 +178,7 @@ impl Scheme {
             Kind::Packed(_) => return None,
             Kind::Dmtf(config) => config.cost(xlen),
             Kind::Sdc(config) => config.cost(xlen),
+            Kind::Tuples(config) => config.cost(xlen),
             Kind::Tmbp(config) => config.cost(xlen),
             Kind::Tage(config) => config.cost(xlen),
             Kind::Etrace(config) => config.cost(xlen),
@@ -200,6 +203,7 @@ impl Scheme {
             Kind::Packed(config) => compress(config.coder(xlen), setup),
             Kind::Dmtf(config) => compress(config.coder(xlen), setup),
             Kind::Sdc(config) => compress(config.coder(xlen), setup),
+            Kind::Tuples(config) => compress(config.coder(xlen), setup),
             Kind::Tmbp(config) => {
                 let coder = config.coder(setup.code, setup.sync_every);
                 Box::new(Coding::new(setup.code, coder, setup.sync_every))
@@ -219,6 +223,7 @@ impl Scheme {
             Kind::Packed(config) => decompress(config.coder(xlen), setup),
             Kind::Dmtf(config) => decompress(config.coder(xlen), setup),
             Kind::Sdc(config) => decompress(config.coder(xlen), setup),
+            Kind::Tuples(config) => decompress(config.coder(xlen), setup),
             Kind::Tmbp(config) => Box::new(config.coder(setup.code, setup.sync_every)),
             Kind::Tage(config) => config.decompressor(setup),
             Kind::Etrace(config) => Box::new(config.decompressor(setup.code, setup.tvec)),
@@ -257,6 +262,7 @@ impl Scheme {
             Kind::Packed(config) => config.check(),
             Kind::Dmtf(config) => config.check(),
             Kind::Sdc(config) => config.check(),
+            Kind::Tuples(config) => config.check(),
             Kind::Tmbp(config) => config.check(),
             Kind::Tage(config) => config.check(),
         };
@@ -296,6 +302,7 @@ impl FromStr for Scheme {
                 Kind::Packed(config) => Kind::Packed(settings::apply(config, settings)?),
                 Kind::Dmtf(config) => Kind::Dmtf(settings::apply(config, settings)?),
                 Kind::Sdc(config) => Kind::Sdc(settings::apply(config, settings)?),
+                Kind::Tuples(config) => Kind::Tuples(settings::apply(config, settings)?),
                 Kind::Tmbp(config) => Kind::Tmbp(settings::apply(config, settings)?),
                 Kind::Tage(config) => Kind::Tage(settings::apply(config, settings)?),
                 Kind::Etrace(config) => Kind::Etrace(settings::apply(config, settings)?),
@@ -330,6 +337,9 @@ fn plain(name: &str) -> Option<Kind> {
     }
     if let Some(entries) = name.strip_prefix("HWLZ-") {
         return Some(Kind::Hwlz(Hwlz { entries: entries.parse().ok()? }));
+    }
+    if let Some(tuples) = name.strip_prefix("Tuples-") {
+        return Some(Kind::Tuples(Tuples { tuples: tuples.parse().ok()?, ..Tuples::default() }));
     }
     if let Some(level) = name.strip_prefix("gzip-") {
         return Some(Kind::Packed(Packed::Gzip { level: level.parse().ok()? }));
@@ -401,6 +411,8 @@ mod tests {
             "E-Trace[return_marks=0]",
             "TAGE[history=4]",
             "TAGE[targets=2]",
+            "Tuples-48",
+            "Tuples-32[entries=3]",
         ] {
             assert!(scheme(wrong).is_err(), "{wrong}");
         }

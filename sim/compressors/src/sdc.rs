@@ -68,26 +68,33 @@ impl Sdc {
         }
     }
 
-    /// The current stream and two that wait, since a miss takes two cycles; the cache, which as in the source does not keep the bits
-    /// that the set determines, and the predictor; the last index, upper bits, and the counter of runs.
+    /// The current stream and two that wait, since a miss takes two cycles; the cache and the predictor; the last index, upper
+    /// bits, and the counter of runs.
     pub(crate) fn cost(&self, xlen: u32) -> Cost {
         let stream = detector_bits(xlen, self.align);
-        let address = if self.variant == SdcVariant::R { LOW } else { xlen };
-        let tag = u64::from(address.saturating_sub(self.align + self.sets().ilog2()));
         let [entries, width] = [self.entries, self.width()].map(u64::from);
         let (upper, counter) = match self.variant {
             SdcVariant::B => (0, 0),
             _ => (u64::from(xlen - self.low()), self.run.counter_bits()),
         };
-        Cost::new(xlen)
+        let cost = Cost::new(xlen)
             .memory(PartKind::Input, stream)
             .memory(PartKind::Queue, 2 * stream)
-            .memory(PartKind::Tables, (entries - 1) * (tag + 8) + entries * width)
-            .memory(PartKind::Valid, entries - 1)
-            .memory(PartKind::Order, entries - 1)
+            .memory(PartKind::Tables, entries * width);
+        self.cache_cost(cost, xlen)
             .memory(PartKind::Registers, width)
             .compared(PartKind::Registers, upper)
             .memory(PartKind::Counters, counter)
+    }
+
+    /// The cache in addition, which as in the source does not keep the bits that the set determines.
+    pub(crate) fn cache_cost(&self, cost: Cost, xlen: u32) -> Cost {
+        let address = if self.variant == SdcVariant::R { LOW } else { xlen };
+        let tag = u64::from(address.saturating_sub(self.align + self.sets().ilog2()));
+        let entries = u64::from(self.entries - 1);
+        cost.memory(PartKind::Tables, entries * (tag + 8))
+            .memory(PartKind::Valid, entries)
+            .memory(PartKind::Order, entries)
     }
 
     pub(crate) fn check(&self) -> Result<(), CompressError> {
@@ -207,6 +214,11 @@ impl SdcCoder {
 
     fn put_miss(&mut self, stream: &Stream, out: &mut Bits) {
         self.put_other(0, out);
+        self.put_descriptor(stream, out);
+    }
+
+    /// Writes what the reader needs of a stream that is not in the cache.
+    pub(crate) fn put_descriptor(&self, stream: &Stream, out: &mut Bits) {
         if !stream.known {
             let (low, align) = (self.config.low(), self.config.align);
             if self.is(SdcVariant::B) {
@@ -220,8 +232,9 @@ impl SdcCoder {
         stream.put_end(self.xlen, out);
     }
 
-    fn get_miss(
-        &mut self,
+    /// Reads what [`SdcCoder::put_descriptor`] writes.
+    pub(crate) fn get_miss(
+        &self,
         known: Option<u64>,
         from: &mut BitSource<'_>,
     ) -> Result<Stream, DecodeError> {
@@ -236,7 +249,7 @@ impl SdcCoder {
     }
 
     /// Updates the tables after a stream, in the same way on both sides. Traps are in no table.
-    fn update(&mut self, stream: &Stream, index: usize) {
+    pub(crate) fn update(&mut self, stream: &Stream, index: usize) {
         if !stream.is_trap() {
             self.follows[self.history as usize] = index as u32;
             if index == 0 {
@@ -279,16 +292,36 @@ impl SdcCoder {
     }
 }
 
+impl SdcCoder {
+    /// The index of a stream, 0 if it is not in the cache.
+    pub(crate) fn index(&self, stream: &Stream) -> usize {
+        let (start, length) = (stream.start, stream.length());
+        let near = !self.is(SdcVariant::R) || self.is_near(start);
+        let found = self.find(self.key(start, length), self.set(start, length));
+        found.filter(|_| near && !stream.is_trap()).unwrap_or(0)
+    }
+
+    /// The stream at an index, which was read at `at`.
+    pub(crate) fn cached(
+        &self,
+        index: usize,
+        known: Option<u64>,
+        at: &BitSource<'_>,
+    ) -> Result<Stream, DecodeError> {
+        let (address, length) =
+            self.cache[index].ok_or_else(|| at.error(Fault::Empty(index as u64)))?;
+        let start = if self.is(SdcVariant::R) { self.upper << LOW | address } else { address };
+        Ok(Stream { start, known: known.is_some(), end: End::of_length(length) })
+    }
+}
+
 impl StreamCoder for SdcCoder {
     fn align(&self) -> u32 {
         if self.is(SdcVariant::B) { 0 } else { self.config.align }
     }
 
     fn encode(&mut self, stream: &Stream, out: &mut Bits) {
-        let (start, length) = (stream.start, stream.length());
-        let near = !self.is(SdcVariant::R) || self.is_near(start);
-        let found = self.find(self.key(start, length), self.set(start, length));
-        let index = found.filter(|_| near && !stream.is_trap()).unwrap_or(0);
+        let index = self.index(stream);
         let kind = if index == 0 {
             self.put_miss(stream, out);
             MISS
@@ -323,13 +356,9 @@ impl StreamCoder for SdcCoder {
     ) -> Result<Stream, DecodeError> {
         let at = from.clone();
         let index = self.get_index(from)?;
-        let stream = if index == 0 {
-            self.get_miss(known, from)?
-        } else {
-            let (address, length) =
-                self.cache[index].ok_or_else(|| at.error(Fault::Empty(index as u64)))?;
-            let start = if self.is(SdcVariant::R) { self.upper << LOW | address } else { address };
-            Stream { start, known: known.is_some(), end: End::of_length(length) }
+        let stream = match index {
+            0 => self.get_miss(known, from)?,
+            _ => self.cached(index, known, &at)?,
         };
         self.update(&stream, index);
         Ok(stream)

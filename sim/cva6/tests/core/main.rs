@@ -5,6 +5,7 @@
 //!
 //! Ignored where the core is not installed; `./test.sh cva6` installs it.
 
+mod buffers;
 mod flow;
 mod iss;
 mod programs;
@@ -96,6 +97,7 @@ fn main() -> ExitCode {
         test("memory/a-program-elsewhere-is-refused".into(), programs::elsewhere),
         test("surprises/every-kind-was-seen".into(), programs::surprises),
         test("debug/halts-are-not-traced".into(), programs::debug),
+        test("buffers/sizes-of-the-document".into(), buffers::sizes),
     ];
     for program in &programs::ALL {
         let name = format!("programs/{}", program.name);
