@@ -22,8 +22,9 @@ pub fn decompress(family: &str, more: &[&str], input: &[u8]) {
 
 /// The same for descriptors in a container: random bytes are hardly ever one, so most inputs are put into one
 /// first.
-pub fn decompress_packed(family: &str, input: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) {
-    let _ = any_bits(Unstructured::new(input), &defaults(family), |packed, bytes| match packed {
+pub fn decompress_packed(names: &[&str], input: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) {
+    let schemes: Vec<Scheme> = names.iter().map(|name| name.parse().expect("a scheme")).collect();
+    let _ = any_bits(Unstructured::new(input), &schemes, |packed, bytes| match packed {
         true => pack(&bytes),
         false => bytes,
     });

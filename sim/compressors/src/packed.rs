@@ -18,6 +18,11 @@ pub enum Packed {
         /// The level.
         level: u32,
     },
+    /// bzip2 at this level, 1 to 9.
+    Bzip2 {
+        /// The level.
+        level: u32,
+    },
     /// zstd at this level, 1 to 22.
     Zstd {
         /// The level.
@@ -28,10 +33,10 @@ pub enum Packed {
 impl Packed {
     pub(crate) fn check(&self) -> Result<(), CompressError> {
         let good = match self {
-            Self::Gzip { level } => (1..=9).contains(level),
+            Self::Gzip { level } | Self::Bzip2 { level } => (1..=9).contains(level),
             Self::Zstd { level } => (1..=22).contains(level),
         };
-        let what = "gzip has levels 1 to 9, zstd 1 to 22";
+        let what = "gzip and bzip2 have levels 1 to 9, zstd 1 to 22";
         good.then_some(()).ok_or_else(|| CompressError::Config(what.into()))
     }
 
@@ -47,6 +52,12 @@ impl Packed {
                 encoder.write_all(bytes)?;
                 encoder.finish()
             }
+            Self::Bzip2 { level } => {
+                let level = bzip2::Compression::new(level);
+                let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), level);
+                encoder.write_all(bytes)?;
+                encoder.finish()
+            }
             // This function knows the size of its input, and uses no more memory than that requires.
             Self::Zstd { level } => zstd::bulk::compress(bytes, level),
         }
@@ -58,6 +69,11 @@ impl Packed {
         let rest = match self {
             Self::Gzip { .. } => {
                 let mut decoder = flate2::bufread::GzDecoder::new(packed);
+                (&mut decoder).take(LARGEST).read_to_end(&mut bytes)?;
+                decoder.into_inner()
+            }
+            Self::Bzip2 { .. } => {
+                let mut decoder = bzip2::bufread::BzDecoder::new(packed);
                 (&mut decoder).take(LARGEST).read_to_end(&mut bytes)?;
                 decoder.into_inner()
             }

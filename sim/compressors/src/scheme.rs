@@ -17,7 +17,7 @@ use thiserror::Error;
 /// A compressor and its decompressor.
 ///
 /// Names are those of the dissertation: `BASE`, `NEXS`, `HWLZ-256`, `eDMTF(192,4)`, `rSDC-128` (or by sets
-/// and ways, `rSDC-64x2`), `bTMBP`, and `Tuples-32` of its survey; then `TAGE`, `gzip-6` and `zstd-17` with a level, and `E-Trace+ir+bp+jtc`
+/// and ways, `rSDC-64x2`), `bTMBP`, and `Tuples-32` of its survey; then `TAGE`, `gzip-6`, `bzip2-9` and `zstd-17` with a level, and `E-Trace+ir+bp+jtc`
 /// with modes. Other settings follow the name in brackets: `bTMBP[entries=1024,ras=16]`.
 ///
 /// ```
@@ -124,6 +124,7 @@ impl Scheme {
             Kind::Nexs(_) => "nexs",
             Kind::Hwlz(_) => "hwlz",
             Kind::Packed(Packed::Gzip { .. }) => "gzip",
+            Kind::Packed(Packed::Bzip2 { .. }) => "bzip2",
             Kind::Packed(Packed::Zstd { .. }) => "zstd",
             Kind::Dmtf(_) => "dmtf",
             Kind::Sdc(_) => "sdc",
@@ -343,6 +344,9 @@ fn plain(name: &str) -> Option<Kind> {
     }
     if let Some(level) = name.strip_prefix("gzip-") {
         return Some(Kind::Packed(Packed::Gzip { level: level.parse().ok()? }));
+    }
+    if let Some(level) = name.strip_prefix("bzip2-") {
+        return Some(Kind::Packed(Packed::Bzip2 { level: level.parse().ok()? }));
     }
     if let Some(level) = name.strip_prefix("zstd-") {
         return Some(Kind::Packed(Packed::Zstd { level: level.parse().ok()? }));

@@ -13,7 +13,7 @@ use std::num::NonZeroU64;
 
 /// In addition to the defaults: tables so small that their entries are replaced all the time, and every
 /// setting.
-const SMALL: [&str; 35] = [
+const SMALL: [&str; 36] = [
     "HWLZ-2",
     "HWLZ-16",
     "bDMTF(2,2)",
@@ -27,6 +27,7 @@ const SMALL: [&str; 35] = [
     "eSDC-4x2",
     "eSDC-16[upper=28,shift=0]",
     "rSDC-1x8",
+    "bzip2-1",
     "Tuples-32",
     "Tuples-2[entries=2,ways=1]",
     "Tuples-4[entries=8,ways=8]",

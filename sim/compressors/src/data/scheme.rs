@@ -34,7 +34,7 @@ pub enum DataScheme {
 #[error("there is no data scheme `{0}`")]
 pub struct UnknownDataScheme(String);
 
-/// Parses names such as `DAF`, `ADAC-16x4`, `DAF+ADAC-16x4`, `FAT-8K`, `FAC-1K[ways=2]`, `gzip-1-DA` (addresses) and `gzip-1-LV` (loaded
+/// Parses names such as `DAF`, `ADAC-16x4`, `DAF+ADAC-16x4`, `FAT-8K`, `FAC-1K[ways=2]`, `gzip-1-DA` (addresses) and `bzip2-1-LV` (loaded
 /// values).
 impl FromStr for DataScheme {
     type Err = UnknownDataScheme;
@@ -58,7 +58,11 @@ fn parse(name: &str) -> Option<DataScheme> {
         let size = size.strip_suffix('K')?.parse::<u64>().ok()?.checked_mul(1 << 10)?;
         settings::apply(FirstAccess { size, dedicated, ..FirstAccess::default() }, settings).ok()
     };
-    let packed = |level: &str| Some(Packed::Gzip { level: level.parse().ok()? });
+    let packed = |name: &str| match name.split_once('-')? {
+        ("gzip", level) => Some(Packed::Gzip { level: level.parse().ok()? }),
+        ("bzip2", level) => Some(Packed::Bzip2 { level: level.parse().ok()? }),
+        _ => None,
+    };
     if let Some(sizes) = base.strip_prefix("DAF+ADAC-") {
         return Some(DataScheme::Filtered(Filter::default(), adac(sizes)?));
     }
@@ -71,15 +75,14 @@ fn parse(name: &str) -> Option<DataScheme> {
     if let Some(size) = base.strip_prefix("FAC-") {
         return cache(size, true).map(DataScheme::FirstAccess);
     }
-    match base.strip_prefix("gzip-").and_then(|rest| rest.split_once('-')) {
-        Some((level, "DA")) => return packed(level).map(DataScheme::PackedAddresses),
-        Some((level, "LV")) => return packed(level).map(DataScheme::PackedValues),
-        _ => {}
-    }
     match name {
         "NEXS-DA" => Some(DataScheme::Nexus),
         "DAF" => Some(DataScheme::Filter(Filter::default())),
-        _ => None,
+        _ => match base.rsplit_once('-')? {
+            (name, "DA") => packed(name).map(DataScheme::PackedAddresses),
+            (name, "LV") => packed(name).map(DataScheme::PackedValues),
+            _ => None,
+        },
     }
 }
 
