@@ -88,7 +88,7 @@ fn what_cannot_be_compared_is_said_in_a_line() {
         (format!("compare {calls} --schemes bTMBP[entires=4]"), 2, "only bhr_bits, branches"),
         (format!("compare {calls} --sweep tmbp.entries=3"), 2, "powers of two"),
         (format!("compare {calls} --table 5.2"), 2, "5.2 is not measured: shares of Arm's forms"),
-        (format!("compare {calls} --table 7.1"), 2, "only 4.1, 4.2"),
+        (format!("compare {calls} --table 7.1"), 2, "only 3.3, 4.1, 4.2"),
         (format!("compare {calls} --table 4.3 --schemes BASE"), 2, "cannot be used with"),
         (format!("compare {calls} --sweep nothing"), 2, "no values"),
         ("compare calls.htr".into(), 2, "without the program"),
