@@ -82,7 +82,7 @@ build_cva6() {
         bare "$out" "$name" "${imac[@]}" "$name" -DCVA6 "src/$name".{c,S}
     done
     bare "$out" atomics "${imac[@]}" atomics src/cva6/atomics.c
-    for name in exceptions paging surprises; do
+    for name in exceptions paging spaces surprises; do
         bare "$out" "$name" "${imac[@]}" "$name" "src/cva6/$name.c" src/cva6/machine.S
     done
     # With the driver, and with the registers of the encoder that the test attaches to the core.

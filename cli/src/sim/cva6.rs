@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
             match args.emit {
                 Some(SimEmit::Pcs) => {
                     let mut pcs = String::new();
-                    soc.decode(&job, &survey, &outcome, args.hart, &mut |pc| {
+                    soc.decode(&job, &survey, &outcome, args.hart, &mut |pc, _| {
                         pcs += &format!("{pc:016x}\n");
                     })?;
                     let mut out = io::stdout();

@@ -8,7 +8,7 @@ use hartrace_etrace::Unit;
 
 impl Soc {
     /// Decodes the trace of one hart of a run, for callers that need more than the verdict, and passes the address of every
-    /// instruction to `retired`. Damage is already reported in the outcome, and is skipped.
+    /// instruction and its context to `retired`. Damage is already reported in the outcome, and is skipped.
     ///
     /// # Errors
     ///
@@ -19,7 +19,7 @@ impl Soc {
         survey: &Survey,
         outcome: &Outcome,
         hart: u32,
-        retired: &mut dyn FnMut(u64),
+        retired: &mut dyn FnMut(u64, u64),
     ) -> Result<(), SocError> {
         let top = &self.config.top;
         let (params, unit) = (top.encoder.etrace, top.encoder.unit());
@@ -28,7 +28,7 @@ impl Soc {
         let mut tracer = Tracer::new(config, &survey.image)?;
         let tail = if unit == Unit::RvTracer { Tail::Zero } else { Tail::Sign };
         let mut deframer = Deframer::new(top.framing()?);
-        let mut sink = Addresses(retired);
+        let mut sink = Decoded { retired, context: 0 };
         let mut at = StreamPos { packet: 0, byte: 0 };
         deframer.feed(&outcome.bytes, &mut |offset, item| {
             if let Ok(Item::Frame(frame)) = item
@@ -45,13 +45,20 @@ impl Soc {
     }
 }
 
-/// Passes on addresses.
-struct Addresses<'a>(&'a mut dyn FnMut(u64));
+/// Passes on addresses, and contexts as they were reported last.
+struct Decoded<'a> {
+    retired: &'a mut dyn FnMut(u64, u64),
+    context: u64,
+}
 
-impl Sink for Addresses<'_> {
+impl Sink for Decoded<'_> {
     fn run(&mut self, _: StreamPos, run: Run<'_>) {
-        run.addresses(&mut *self.0);
+        run.addresses(|address| (self.retired)(address, self.context));
     }
 
-    fn event(&mut self, _: StreamPos, _: Event) {}
+    fn event(&mut self, _: StreamPos, event: Event) {
+        if let Event::Context { context, .. } = event {
+            self.context = context;
+        }
+    }
 }

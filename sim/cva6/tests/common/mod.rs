@@ -1,5 +1,8 @@
 //! What the tests of all cores have in common: jobs, and what a trace has to be like.
 
+mod iss;
+pub(crate) mod spaces;
+
 use hartrace_cva6_sim::soc::{Job, Outcome, Soc, Survey};
 use hartrace_cva6_sim::{Config, Exit, Latency, Surprises};
 use hartrace_etrace::Ioptions;

@@ -1,24 +1,15 @@
 //! Comparison of the instruction set simulator with the record of the core.
 
-use hartrace_cva6_sim::{Commit, Event, Rows, map};
-use hartrace_iss::{Clock, Exit, Hart, HartConfig, Misaligned, Range, Step};
+#[path = "../common/iss.rs"]
+mod iss;
+
+use hartrace_cva6_sim::{Commit, Event, Rows};
+use hartrace_iss::{Exit, Hart, Step};
+pub(crate) use iss::hart;
 
 /// Causes whose trap value may differ from the simulator's: the core reports the instruction for breakpoints
 /// and system calls.
 const OTHER_TVAL: [u64; 4] = [3, 8, 9, 11];
-
-/// A hart like the core, as far as programs without interrupts can observe.
-pub(crate) fn hart(elf: &[u8]) -> Result<Hart, String> {
-    let mut hart = Hart::new(HartConfig {
-        memory: vec![Range { base: map::RAM, size: map::RAM_SIZE }],
-        misaligned: Misaligned::Trap,
-        // Time does not advance.
-        clock: Clock::Instructions(u64::MAX),
-        ..HartConfig::default()
-    });
-    hart.load_elf(elf).map_err(|error| error.to_string())?;
-    Ok(hart)
-}
 
 /// Runs the hart to its end and compares every step. After the last one the core may only have stored the
 /// exit code again: it does not stop before the store reaches memory. Returns the number of equal steps.

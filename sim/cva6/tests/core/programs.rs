@@ -22,11 +22,12 @@ const fn program(name: &'static str, timeless: bool) -> Program {
     Program { name, timeless }
 }
 
-pub(crate) static ALL: [Program; 7] = [
+pub(crate) static ALL: [Program; 8] = [
     program("calls", true),
     program("atomics", true),
     program("exceptions", true),
     program("paging", true),
+    program("spaces", true),
     program("interrupts", false),
     program("user", false),
     program("surprises", false),

@@ -94,6 +94,12 @@ fn surprises(issue: Issue, seed: u64) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Contexts are the numbers of address spaces.
+fn spaces(issue: Issue) -> Result<(), Failed> {
+    let soc = issue.soc(Shape::Linux)?;
+    Ok(common::spaces::check(soc, |job| soc.survey(job).map_err(|error| error.to_string()))?)
+}
+
 fn two_harts(issue: Issue) -> Result<(), Failed> {
     let mut job = Job::new(elf("harts")?);
     for seed in 0..2 {
@@ -131,7 +137,7 @@ fn random(issue: Issue, seeds: Range<u64>) -> Result<(), Failed> {
 
 /// What cannot be traced is an error when the system is elaborated, and named.
 fn refused(field: &str, named: &str) -> Result<(), Failed> {
-    match models::build(&[&format!("{field}=1")], 64, 1) {
+    match models::build(&[&format!("{field}=1")], Shape::Rv64) {
         Err(what) if what.contains(named) => Ok(()),
         other => Err(format!("{other:?}").into()),
     }
@@ -163,6 +169,7 @@ fn main() -> ExitCode {
         for name in ["strings", "interrupts-rv32"] {
             trial(format!("rv32/{name}"), Box::new(move || rv32(issue, name)));
         }
+        trial("linux/spaces".into(), Box::new(move || spaces(issue)));
         trial("two-harts".into(), Box::new(move || two_harts(issue)));
         for start in seeds.clone().step_by(GROUP as usize) {
             let group = start..seeds.end.min(start + GROUP);

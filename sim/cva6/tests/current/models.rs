@@ -40,19 +40,19 @@ fn list(configuration: &str) -> Result<FileList, String> {
 }
 
 /// Builds a system with changes of the core's configuration.
-pub(crate) fn build(changes: &[&str], xlen: u8, harts: u32) -> Result<Soc, String> {
-    let configuration = if xlen == 64 { "cv64a6_imafdc_sv39" } else { "cv32a6_imac_sv32" };
+pub(crate) fn build(changes: &[&str], shape: Shape) -> Result<Soc, String> {
+    let configuration =
+        if shape == Shape::Rv32 { "cv32a6_imac_sv32" } else { "cv64a6_imafdc_sv39" };
     let without = ["RVF=0", "RVD=0", "DCacheType=config_pkg::WT"];
     let changes: Vec<String> =
         without.iter().chain(changes).map(|change| (*change).to_owned()).collect();
     let core = Core::listed(list(configuration)?, &changes).map_err(|error| error.to_string())?;
-    let mut encoder = Config::named("full").ok_or("no full")?;
-    encoder.etrace.iaddress_width_p = xlen;
+    let config = shape.config()?;
     let start = Instant::now();
-    let soc = Soc::build(&core, &SocConfig::new(encoder, harts), &core.options());
+    let soc = Soc::build(&core, &config, &core.options());
     let soc = soc.map_err(|error| error.to_string())?;
     let how = if soc.cached() { "found" } else { "built" };
-    println!("{changes:?}, {harts} harts: {how} in {:.0} s", start.elapsed().as_secs_f64());
+    println!("{changes:?}, {shape:?}: {how} in {:.0} s", start.elapsed().as_secs_f64());
     Ok(soc)
 }
 
@@ -65,20 +65,33 @@ pub(crate) enum Shape {
     TwoHarts,
     /// One core of 32 bits.
     Rv32,
+    /// One core of 64 bits, and an encoder with contexts.
+    Linux,
+}
+
+impl Shape {
+    fn config(self) -> Result<SocConfig, String> {
+        let named = |name: &str| Config::named(name).ok_or_else(|| format!("no {name}"));
+        let mut full = named("full")?;
+        Ok(match self {
+            Self::Rv64 => SocConfig::new(full, 1),
+            Self::TwoHarts => SocConfig::new(full, 2),
+            Self::Rv32 => {
+                full.etrace.iaddress_width_p = 32;
+                SocConfig::new(full, 1)
+            }
+            Self::Linux => SocConfig::new(named("linux")?, 1).with_time(0),
+        })
+    }
 }
 
 impl Issue {
     /// A system, built once.
     pub(crate) fn soc(self, shape: Shape) -> Result<&'static Soc, String> {
-        static BUILT: [OnceLock<Result<Soc, String>>; 6] = [const { OnceLock::new() }; 6];
-        let (xlen, harts) = match shape {
-            Shape::Rv64 => (64, 1),
-            Shape::TwoHarts => (64, 2),
-            Shape::Rv32 => (32, 1),
-        };
-        let built = BUILT[3 * (self as usize) + shape as usize].get_or_init(|| match self {
-            Self::Single => build(&[], xlen, harts),
-            Self::Dual => build(&["SuperscalarEn=1", "ALUBypass=1"], xlen, harts),
+        static BUILT: [OnceLock<Result<Soc, String>>; 8] = [const { OnceLock::new() }; 8];
+        let built = BUILT[4 * (self as usize) + shape as usize].get_or_init(|| match self {
+            Self::Single => build(&[], shape),
+            Self::Dual => build(&["SuperscalarEn=1", "ALUBypass=1"], shape),
         });
         built.as_ref().map_err(Clone::clone)
     }

@@ -27,6 +27,10 @@ pub(crate) enum Kind {
     OneLane,
     /// The configuration for this core, which has access to its registers and to its trace.
     SelfHosted,
+    /// The configuration for an operating system, with contexts.
+    Linux,
+    /// The same, with blocks built one instruction after the other.
+    LinuxSerialised,
 }
 
 impl Kind {
@@ -45,12 +49,14 @@ impl Kind {
             Self::OneLane => SocConfig::new(Config { lanes: 1, ..named("full")? }, 1).with_time(0),
             Self::TwoHarts => SocConfig::new(named("cva6")?, 2),
             Self::SelfHosted => SocConfig::self_hosted(named("cva6")?),
+            Self::Linux => SocConfig::new(named("linux")?, 1).with_time(0),
+            Self::LinuxSerialised => Self::Linux.config()?.serialised(true),
         })
     }
 
     /// The system, built once. Several are built at the same time if several trials need them.
     pub(crate) fn soc(self) -> Result<&'static Soc, String> {
-        static BUILT: [OnceLock<Result<Soc, String>>; 8] = [const { OnceLock::new() }; 8];
+        static BUILT: [OnceLock<Result<Soc, String>>; 10] = [const { OnceLock::new() }; 10];
         BUILT[self as usize].get_or_init(|| self.build()).as_ref().map_err(Clone::clone)
     }
 

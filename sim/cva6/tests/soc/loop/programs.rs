@@ -288,6 +288,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     for (name, modes) in [("calls", 0b1_1001), ("exceptions", 0b10_0001)] {
         trials.push(Trial::test(format!("walker/{name}"), move || walker(name, modes)));
     }
+    for (kind, label) in [(Kind::Linux, "linux"), (Kind::LinuxSerialised, "linux-serialised")] {
+        let spaces = move || Ok(common::spaces::check(kind.soc()?, survey)?);
+        trials.push(Trial::test(format!("{label}/spaces"), spaces));
+    }
     trials.push(Trial::test("losses", losses));
     trials.push(Trial::test("stalls", stalls));
     trials.push(Trial::test("two-harts", two_harts));
