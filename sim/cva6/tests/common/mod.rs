@@ -1,6 +1,6 @@
 //! What the tests of all cores have in common: jobs, and what a trace has to be like.
 
-mod iss;
+mod simulator;
 pub(crate) mod spaces;
 
 use hartrace_cva6_sim::soc::{Job, Outcome, Soc, Survey};

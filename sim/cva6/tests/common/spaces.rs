@@ -1,6 +1,6 @@
 //! The program `spaces`, which runs in several address spaces: the contexts in its trace are the numbers of these spaces.
 
-use super::iss;
+use super::simulator;
 use super::{modes, setting, trace};
 use hartrace_cva6_sim::Exit;
 use hartrace_cva6_sim::soc::{Job, Soc, Survey};
@@ -31,7 +31,7 @@ fn selects(hart: &Hart, step: &Step) -> Option<u64> {
 /// The address of every instruction that retires, and the number of the address space it runs in, as the instruction set
 /// simulator has them: it sees nothing of the core. What selects a space still runs in the one before.
 fn executed(elf: &[u8]) -> Result<Vec<(u64, u64)>, String> {
-    let (mut hart, mut before) = (iss::hart(elf)?, iss::hart(elf)?);
+    let (mut hart, mut before) = (simulator::hart(elf)?, simulator::hart(elf)?);
     let (mut space, mut executed) = (0, Vec::new());
     for _ in 0..LIMIT {
         let mut seen = None;

@@ -1,11 +1,7 @@
 //! Comparison of the instruction set simulator with the record of the core.
 
-#[path = "../common/iss.rs"]
-mod iss;
-
 use hartrace_cva6_sim::{Commit, Event, Rows};
 use hartrace_iss::{Exit, Hart, Step};
-pub(crate) use iss::hart;
 
 /// Causes whose trap value may differ from the simulator's: the core reports the instruction for breakpoints
 /// and system calls.

@@ -11,6 +11,8 @@ mod iss;
 mod programs;
 mod random;
 mod recorded;
+#[path = "../common/simulator.rs"]
+mod simulator;
 
 use hartrace_cva6_sim::{Commit, Config, Core, Exit, Platform, Run};
 use hartrace_hdl_tools::verilate::Model;

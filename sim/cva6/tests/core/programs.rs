@@ -1,6 +1,6 @@
 //! The programs of `tests/programs/elf/cva6`.
 
-use crate::{iss, run};
+use crate::{iss, run, simulator};
 use hartrace_cva6_sim::{
     Commit, Config, Cva6Error, Event, Exit, Latency, Platform, Rows, Surprises,
 };
@@ -47,7 +47,7 @@ impl Program {
             return Err(format!("{:?}", run.exit));
         }
         let compared = match self.timeless {
-            true => iss::compare(&mut iss::hart(&elf)?, &commits)?,
+            true => iss::compare(&mut simulator::hart(&elf)?, &commits)?,
             false => 0,
         };
         println!(
@@ -137,7 +137,7 @@ pub(crate) fn debug() -> Result<(), Failed> {
         .filter(|commit| !commit.debug && commit.event != Event::Debug)
         .copied()
         .collect();
-    iss::compare(&mut iss::hart(&elf)?, &traced)?;
+    iss::compare(&mut simulator::hart(&elf)?, &traced)?;
     let mut rows = Rows::default();
     let rows: Vec<_> = commits.iter().filter_map(|commit| rows.row(commit)).collect();
     // A second entry while in debug mode, caused by a longer request, is not a halt.

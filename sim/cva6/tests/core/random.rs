@@ -3,7 +3,7 @@
 //! A monitor below them handles interrupts invisibly to the program. So, without the handling of interrupts
 //! and without debug mode, the record is what the simulator executes, which has neither.
 
-use crate::{finish, iss, model};
+use crate::{finish, iss, model, simulator};
 use hartrace_cva6_sim::{Commit, Config, Event, Exit, Latency, Platform, Surprises, map};
 use hartrace_iss::Hart;
 use hartrace_tests::cva6::{Monitored, monitored};
@@ -29,7 +29,7 @@ pub(crate) fn check(seed: u64, seen: &mut Seen) -> Result<(), String> {
     let latency = Latency { cycles: seed % 5, jitter: seed % 7 };
     let config = Config { latency, seed, pokes: surprises.draw(seed), ..Config::default() };
     let mut platform = Platform::new(model()?, &elf, &config).map_err(|error| error.to_string())?;
-    let mut hart = iss::hart(&elf)?;
+    let mut hart = simulator::hart(&elf)?;
     for (at, bytes) in &memory {
         if !platform.write_memory(*at, bytes) || !hart.write_memory(*at, bytes) {
             return Err(format!("no memory at 0x{at:x}"));
