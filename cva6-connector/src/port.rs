@@ -102,7 +102,7 @@ impl Blocks {
     pub(crate) fn outputs(m: &Module, config: &Config) -> Self {
         let (n, w) = (config.most_blocks(), config.address());
         Self {
-            itype: m.output("itype_o", n * config.itype(), "how the block ends"),
+            itype: m.output("itype_o", n * config.itype(), "how the block ends, lane 0 oldest"),
             iaddr: m.output("iaddr_o", n * w, "address of its first instruction"),
             iretire: m.output("iretire_o", n * config.iretire(), "half-words retired"),
             ilastsize: m.output("ilastsize_o", n, "its last instruction has 4 bytes"),

@@ -1,6 +1,6 @@
 //! The encoder, from the signals of the hart to payloads.
 
-use crate::bundle::{Bundle, Wire};
+use crate::bundle::{Bundle, Wire, module_of_lanes};
 use crate::config::{Config, ConfigError, Overflow, ResyncUnit};
 use crate::group::{self, mark};
 use crate::ingress::{self, any};
@@ -42,11 +42,11 @@ pub(crate) fn hart_wires(config: &Config) -> Vec<Wire> {
 /// It outputs payloads one by one; a payload that is not taken stays.
 pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     config.check()?;
-    let m = Module::new(
+    let m = module_of_lanes(
+        config,
         "te_core",
         "Trace encoder without its registers and its transport: what retires comes in, payloads go out.",
-    )
-    .clocked();
+    );
     let hart = Bundle::inputs(&m, &hart_wires(config));
     let control = Bundle::inputs(&m, &control_wires(config));
     let stall_o = config.may_stall().then(|| m.output("stall_o", 1, "what retires has to be held"));

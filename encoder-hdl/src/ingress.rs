@@ -1,7 +1,7 @@
 //! Converts the signals of the hart to steps: what retired, where its last instruction is, and
 //! whether it is traced.
 
-use crate::bundle::{Bundle, Wire};
+use crate::bundle::{Bundle, Wire, module_of_lanes};
 use crate::config::{Config, ResyncUnit};
 use crate::filter::{self, Filters};
 use crate::group;
@@ -48,12 +48,12 @@ pub(crate) fn wires(config: &Config) -> Vec<Wire> {
 
 /// The module `te_ingress`.
 pub(crate) fn build(config: &Config) -> Component {
-    let m = Module::new(
+    let m = module_of_lanes(
+        config,
         "te_ingress",
         "Takes what retired in a cycle apart into lanes, a trap and a mark, and decides which of it is\n\
          traced. Nothing stops here: whatever comes in goes out, in registers.",
-    )
-    .clocked();
+    );
     let valid = m.input("valid_i", 1, "something retired, trapped or is marked");
     let raw = Bundle::inputs(&m, &wires(config));
     let settings = Bundle::inputs(&m, &filter::wires(config));

@@ -3,11 +3,11 @@
 //! Steps that take several cycles fill the queue. It empties again only if groups leave it faster
 //! than they arrive, and a hart that retires one block in a cycle leaves the other lanes empty.
 
-use crate::bundle::{Bundle, Wire};
+use crate::bundle::{Bundle, Wire, module_of_lanes};
 use crate::config::{Config, ResyncUnit};
 use crate::group;
 use crate::ingress::any;
-use hartrace_rtl::{Component, Expr, Module, concat};
+use hartrace_rtl::{Component, Expr, concat};
 
 /// Signals that belong to the trap or the mark at the end of a group. All other signals without a
 /// value for each lane are the same for groups that are joined.
@@ -19,12 +19,12 @@ const CHANGES: [&str; 4] =
 
 /// The module `te_group_pack`.
 pub(crate) fn build(config: &Config) -> Component {
-    let m = Module::new(
+    let m = module_of_lanes(
+        config,
         "te_group_pack",
         "Joins groups of which each needs half of the lanes, if they have to wait anyway. Groups that\n\
          differ in privilege or context stay apart, and so do those behind a trap or a mark.",
-    )
-    .clocked();
+    );
     let wires = group::wires(config);
     let valid = m.input("valid_i", 1, "");
     let from = Bundle::inputs(&m, &wires);

@@ -31,19 +31,20 @@ mod sequence;
 mod tables;
 mod walk;
 
+use crate::bundle::module_of_lanes;
 use crate::config::Config;
 use context::Context;
-use hartrace_rtl::{Component, Module};
+use hartrace_rtl::Component;
 use parts::Parts;
 use send::Sent;
 
 /// The module `te_priority`.
 pub(crate) fn build(config: &Config) -> Component {
-    let m = Module::new(
+    let m = module_of_lanes(
+        config,
         "te_priority",
         "Decides which packets are sent, in the order of the flow chart of E-Trace 2.0, chapter 9.",
-    )
-    .clocked();
+    );
     let (cx, ports) = Context::declare(config, &m);
     let parts = Parts::new(&cx, ports.planned.clone(), &ports.resync_max);
     let sent = Sent::new(&cx, &ports, &parts);

@@ -2,7 +2,7 @@
 //!
 //! With a branch predictor, branches of the group after the head are looked up while it waits.
 
-use crate::bundle::{Bundle, Wire};
+use crate::bundle::{Bundle, Wire, module_of_lanes};
 use crate::config::Config;
 use crate::ingress::any;
 use crate::transport::fifo;
@@ -61,11 +61,11 @@ pub(crate) fn looked(config: &Config) -> Vec<Wire> {
 /// Signals that are only passed on are read from the memory, so they need no registers with late
 /// enables.
 pub(crate) fn build(config: &Config) -> Component {
-    let m = Module::new(
+    let m = module_of_lanes(
+        config,
         "te_group_queue",
         "Groups wait here. There is room: whoever sends one has counted.",
-    )
-    .clocked();
+    );
     let valid = m.input("valid_i", 1, "");
     let wires = group::wires(config);
     let from = Bundle::inputs(&m, &wires);

@@ -68,3 +68,28 @@ fn nothing_long_is_said_twice() {
         }
     }
 }
+
+/// Vectors of lanes are flat, so the text has to say which lane is where.
+#[test]
+fn modules_say_how_lanes_are_ordered() {
+    const ORDER: &str =
+        "// Vectors of lanes have lane 0, the oldest, in their lowest bits.\nmodule ";
+    fn check(component: &Component, lanes: u8, of: &str) -> usize {
+        let of_lanes = ["iaddr_i", "first_i", "first_o"];
+        let has =
+            component.ports().iter().any(|p| of_lanes.iter().any(|end| p.name.ends_with(end)));
+        let wanted = has && lanes > 1;
+        assert_eq!(component.emit().contains(ORDER), wanted, "{of}, {}", component.name());
+        let inside = component.children().iter().map(|child| check(child, lanes, of));
+        usize::from(wanted) + inside.sum::<usize>()
+    }
+    for (name, encoder) in Config::all_named() {
+        for lanes in [1, 2, encoder.lanes] {
+            let config = TopConfig::of(Config { lanes, ..encoder.clone() });
+            let found = check(&top(&config).expect("it is legal"), lanes, &name);
+            // Not all encoders join groups.
+            let all = if lanes == 1 { 0..=0 } else { 6..=7 };
+            assert!(all.contains(&found), "{name}, {lanes} lanes: {found} modules");
+        }
+    }
+}

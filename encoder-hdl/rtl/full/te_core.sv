@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // Trace encoder without its registers and its transport: what retires comes in, payloads go out.
+// Vectors of lanes have lane 0, the oldest, in their lowest bits.
 module te_core (
     input  logic         clk_i,
     input  logic         rst_ni,

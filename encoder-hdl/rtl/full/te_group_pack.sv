@@ -3,6 +3,7 @@
 
 // Joins groups of which each needs half of the lanes, if they have to wait anyway. Groups that
 // differ in privilege or context stay apart, and so do those behind a trap or a mark.
+// Vectors of lanes have lane 0, the oldest, in their lowest bits.
 module te_group_pack (
     input  logic         clk_i,
     input  logic         rst_ni,

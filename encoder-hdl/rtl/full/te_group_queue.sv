@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // Groups wait here. There is room: whoever sends one has counted.
+// Vectors of lanes have lane 0, the oldest, in their lowest bits.
 module te_group_queue (
     input  logic         clk_i,
     input  logic         rst_ni,

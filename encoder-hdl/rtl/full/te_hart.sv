@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // The encoder of one hart: core, control registers and encapsulation.
+// Vectors of lanes have lane 0, the oldest, in their lowest bits.
 module te_hart (
     input  logic         clk_i,
     input  logic         rst_ni,

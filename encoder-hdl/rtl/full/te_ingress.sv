@@ -3,6 +3,7 @@
 
 // Takes what retired in a cycle apart into lanes, a trap and a mark, and decides which of it is
 // traced. Nothing stops here: whatever comes in goes out, in registers.
+// Vectors of lanes have lane 0, the oldest, in their lowest bits.
 module te_ingress (
     input  logic         clk_i,
     input  logic         rst_ni,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // Decides which packets are sent, in the order of the flow chart of E-Trace 2.0, chapter 9.
+// Vectors of lanes have lane 0, the oldest, in their lowest bits.
 module te_priority (
     input  logic         clk_i,
     input  logic         rst_ni,

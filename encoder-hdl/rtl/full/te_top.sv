@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 // Trace encoder: what harts retire comes in, trace goes out. Software controls it over APB4.
+// Vectors of lanes have lane 0, the oldest, in their lowest bits.
 module te_top (
     input  logic         clk_i,
     input  logic         rst_ni,

@@ -1,12 +1,13 @@
 //! The modules for each hart.
 
+use crate::bundle::module_of_lanes;
 use crate::encoder;
 use crate::registers::encoder_registers;
 use crate::top::config::{TimeSource, TopConfig, TopError};
 use crate::top::timestamp::timestamp;
 use crate::top::wiring::{APB, APB_ANSWER, Wiring, has};
 use crate::transport::{encapsulator, len_width};
-use hartrace_rtl::{Component, Module, concat, lit, zero};
+use hartrace_rtl::{Component, concat, lit, zero};
 
 /// The module `te_hart`: a core with its registers and its encapsulator.
 ///
@@ -14,11 +15,11 @@ use hartrace_rtl::{Component, Module, concat, lit, zero};
 /// bytes that wait for a word to fill are sent, and only then do the registers report that all
 /// packets have left.
 pub(crate) fn hart(config: &TopConfig) -> Result<Component, TopError> {
-    let m = Module::new(
+    let m = module_of_lanes(
+        &config.encoder,
         "te_hart",
         "The encoder of one hart: core, control registers and encapsulation.",
-    )
-    .clocked();
+    );
     let core = encoder(&config.encoder)?;
     let registers = encoder_registers(&config.encoder_params())?;
     let asked_i = m.input("asked_i", 1, "a flush that was asked for is not done");

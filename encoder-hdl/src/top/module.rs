@@ -1,5 +1,6 @@
 //! The top module.
 
+use crate::bundle::module_of_lanes;
 use crate::files;
 use crate::top::bus::Bus;
 use crate::top::config::{Sink, TimeSource, TopConfig, TopError};
@@ -25,11 +26,11 @@ use hartrace_rtl::{Component, Expr, Module, Outputs, concat, index_width, lit, z
 /// If a parameter is out of its range, or two do not fit together.
 pub fn top(config: &TopConfig) -> Result<Component, TopError> {
     let pages = pages(config)?.len() as u32;
-    let m = Module::new(
+    let m = module_of_lanes(
+        &config.encoder,
         "te_top",
         "Trace encoder: what harts retire comes in, trace goes out. Software controls it over APB4.",
-    )
-    .clocked();
+    );
     let mut bus = Bus::new(&m, pages);
     let outside = config.time_width() > 0 && config.time == TimeSource::External;
     let time = outside.then(|| m.input("time_i", config.time_width(), "of all harts"));
