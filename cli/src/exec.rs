@@ -56,11 +56,11 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     Ok(if good { Status::Clean } else { Status::Different })
 }
 
-/// Returns the first bytes of a file; none of standard input, which can be read only once.
+/// Returns the first bytes of a file, decompressed; none of standard input, which can be read only once.
 pub(crate) fn head(path: &Path, len: u64) -> Result<Vec<u8>, Failure> {
     let mut head = Vec::new();
     if !files::is_standard(path) {
-        let read = File::open(path).and_then(|file| file.take(len).read_to_end(&mut head));
+        let read = files::open(path)?.0.take(len).read_to_end(&mut head);
         read.map_err(|error| files::unreadable(path, &error))?;
     }
     Ok(head)

@@ -77,6 +77,19 @@ fn a_log_gives_what_the_program_does() {
     assert!(program.iter().all(|line| line.ends_with("  yes")), "{program:?}");
 }
 
+/// A compressed program is executed, as `run` does, and not taken for a log.
+#[test]
+fn a_compressed_program_is_a_program() {
+    let place = Place::new("compare-compressed");
+    let elf = std::fs::read(program("calls")).unwrap();
+    place.write("calls.elf.zst", &zstd::encode_all(&elf[..], 0).unwrap());
+    let of = |file: &str| {
+        place.clean(&format!("compare {file} --limit 20000 --schemes BASE,E-Trace --json -"))
+    };
+    let figures = |text: String| text.replace("calls.elf", "calls");
+    assert_eq!(figures(of("calls.elf.zst")), figures(of(&program("calls"))));
+}
+
 #[test]
 fn what_cannot_be_compared_is_said_in_a_line() {
     let place = Place::new("compare-errors");
