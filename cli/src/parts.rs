@@ -3,7 +3,9 @@
 use crate::args::{MergeArgs, PartArgs, PlanArgs};
 use crate::failure::{Failure, Status};
 use crate::files;
-use hartrace_report::parts::{PartsError, Summary, decode_to_file, merge_files, plan_to_file};
+use hartrace_report::parts::{
+    Extent, PartsError, Summary, decode_to_file, merge_files, plan_to_file,
+};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -27,7 +29,9 @@ pub(crate) fn part(args: &PartArgs) -> Result<Status, Failure> {
 
 /// Runs `merge`.
 pub(crate) fn merge(args: &MergeArgs) -> Result<Status, Failure> {
-    print(&merge_files(&args.plan, &args.tables, args.some, &args.output)?)
+    let extent =
+        args.share.map_or(if args.some { Extent::Some } else { Extent::All }, Extent::Share);
+    print(&merge_files(&args.plan, &args.tables, extent, &args.output)?)
 }
 
 fn print(summary: &Summary) -> Result<Status, Failure> {

@@ -88,11 +88,17 @@ def decode(plan, number, table, output=None):
     return _summary(output, _hartrace.decode_file(_path(plan), number, table, output))
 
 
-def merge(plan, tables, output, some=False):
-    """Joins the Parquet files of all parts, or with `some` of parts that follow each other."""
+def merge(plan, tables, output, some=False, share=None):
+    """Joins the Parquet files of all parts, or with `some` of parts that follow each other.
+
+    With a `share`, such as `"0/4"`, only one share of the rows of calls is written: several processes can merge at once,
+    and their files together are the table.
+    """
+    if some and share:
+        raise ValueError("a share is one of all parts, not of some")
     output = fspath(output)
     tables = [fspath(table) for table in tables]
-    return _summary(output, _hartrace.merge(_path(plan), tables, output, some))
+    return _summary(output, _hartrace.merge(_path(plan), tables, output, some, share))
 
 
 def _decode_task(plan, number, table, output):
@@ -101,18 +107,26 @@ def _decode_task(plan, number, table, output):
     return _summary(output, found) if found else decode(plan, number, table, output)
 
 
-def _merge_task(plan, parts, output, some):
-    return merge(plan, [part.path for part in parts], output, some)
+def _merge_task(plan, parts, output, some=False, share=None):
+    return merge(plan, [part.path for part in parts], output, some, share)
 
 
-def on_dask(client, plan, tables, folder, fan_in=16):
+def _together(shares, path):
+    """What is in the files of all shares, which match `path`."""
+    first, last = shares[0], shares[-1]
+    instructions, gaps = (sum(getattr(share, name) for share in shares) for name in ("instructions", "gaps"))
+    return Summary(path, first.table, (first.parts[0], last.parts[1]), True, instructions, gaps)
+
+
+def on_dask(client, plan, tables, folder, fan_in=16, shares=1):
     """Decodes all parts of a plan on a Dask cluster; returns a `Summary` for each of `tables`.
 
     `client` is a `distributed.Client`. Workers have to see the plan, the captures and `folder` under the same names, as on
     a shared file system. Files of parts stay in `folder`, and those of the result are `TABLE.parquet` there. A task has no
     effect but its file, so if a worker dies, Dask runs its tasks again elsewhere, and those whose files are there end at
     once. The same is true of a job that is started again. Of tables of sums, `fan_in` are merged at a
-    time.
+    time. Calls are merged by as many tasks as there are `shares`, each into a file of its own; the path of the
+    result is then a pattern, `calls.*-of-SHARES.parquet`, which DuckDB and Polars read as one table.
     """
     path, folder = _path(plan), Path(folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
@@ -136,8 +150,17 @@ def on_dask(client, plan, tables, folder, fan_in=16):
                 )
                 for number, group in enumerate(groups)
             ]
+        if table == "calls" and shares > 1:
+            files = [str(folder / f"calls.{share}-of-{shares}.parquet") for share in range(shares)]
+            merged = [
+                client.submit(_merge_task, path, level, file, share=f"{share}/{shares}", pure=False)
+                for share, file in enumerate(files)
+            ]
+            pattern = str(folder / f"calls.*-of-{shares}.parquet")
+            results[table] = client.submit(_together, merged, pattern, pure=False)
+            continue
         output = str(folder / f"{table}.parquet")
-        results[table] = client.submit(_merge_task, path, level, output, False, pure=False)
+        results[table] = client.submit(_merge_task, path, level, output, pure=False)
     return client.gather(results)
 
 

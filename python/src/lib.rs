@@ -5,7 +5,7 @@ mod table;
 use hartrace_capture::description::Traced;
 use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Workload, chosen};
 use hartrace_report::parts::{
-    Emit, Input, ParquetInput, PartsError, Table, decode, decode_to_file, merge_files,
+    Emit, Extent, Input, ParquetInput, PartsError, Table, decode, decode_to_file, merge_files,
     plan_of_file, plan_to_file,
 };
 use hartrace_sources::executed::bundled::PROGRAMS;
@@ -91,17 +91,23 @@ fn decode_table(
     Ok(table::PyTable::new(made.map_err(failed)?))
 }
 
-/// Merges Parquet files; returns what is in the result, as JSON.
+/// Merges Parquet files, or a share of their rows such as `0/4`; returns what is in the result, as JSON.
 #[pyfunction]
-#[pyo3(signature = (plan, tables, output, some = false))]
+#[pyo3(signature = (plan, tables, output, some = false, share = None))]
 fn merge(
     py: Python<'_>,
     plan: PathBuf,
     tables: Vec<PathBuf>,
     output: PathBuf,
     some: bool,
+    share: Option<&str>,
 ) -> PyResult<String> {
-    let made = py.detach(|| merge_files(&plan, &tables, some, &output));
+    let extent = match share {
+        Some(share) => Extent::Share(share.parse().map_err(PyValueError::new_err)?),
+        None if some => Extent::Some,
+        None => Extent::All,
+    };
+    let made = py.detach(|| merge_files(&plan, &tables, extent, &output));
     json(&made.map_err(failed)?)
 }
 

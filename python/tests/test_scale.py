@@ -157,6 +157,13 @@ def dask(client, plan, folder):
     for worker, megabytes in client.run(peak).items():
         print(f"worker {worker}: peak {megabytes:.0f} MB")
     print(f"gain {seconds / parallel:.2f}, with tasks that were run again")
+    # The parts are there, so that this is the time of merging.
+    shared, *_ = measured(
+        "calls merged in two shares", lambda: hartrace.on_dask(client, plan, ["calls"], target, shares=2)["calls"]
+    )
+    a = alone["calls"]
+    check((a.parts, a.instructions, a.gaps) == (shared.parts, shared.instructions, shared.gaps), shared)
+    check(equal(a.path, shared.path), "shares differ")
     return found
 
 

@@ -1,7 +1,7 @@
 //! Arguments of `hartrace plan`, `part` and `merge`.
 
 use clap::Args;
-use hartrace_report::parts::Emit;
+use hartrace_report::parts::{Emit, Share};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -42,6 +42,9 @@ pub(crate) struct MergeArgs {
     /// Accept tables of some parts that follow each other, and make one that can be merged again
     #[arg(long)]
     pub(crate) some: bool,
+    /// Merge one of N shares of the calls, K from 0, so that N processes can work at once
+    #[arg(long, value_name = "K/N", conflicts_with = "some")]
+    pub(crate) share: Option<Share>,
     /// The Parquet file to write
     #[arg(short, long, value_name = "OUT.parquet")]
     pub(crate) output: PathBuf,

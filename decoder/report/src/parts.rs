@@ -47,15 +47,17 @@ mod parquet;
 mod plan;
 mod prepared;
 mod rows;
+mod share;
 mod sinks;
 mod summary;
 
 pub use self::decode::decode;
 pub use error::PartsError;
-pub use files::{decode_to_file, merge_files, plan_of_file, plan_to_file};
-pub use merge::{merge, merge_some};
+pub use files::{Extent, decode_to_file, merge_files, plan_of_file, plan_to_file};
+pub use merge::{merge, merge_share, merge_some};
 #[cfg(feature = "parquet")]
 pub use parquet::{ParquetInput, ParquetOutput};
 pub use plan::{Plan, PlannedCapture, PlannedPart, Sync};
 pub use rows::{Batch, Emit, Field, Input, Kind, Output, Table};
+pub use share::Share;
 pub use summary::{BlockEnds, EdgeEnds, Ends, SourceSummary, Summary};

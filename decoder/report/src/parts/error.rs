@@ -94,6 +94,9 @@ pub enum PartsError {
         /// The kind of those before it.
         expected: Emit,
     },
+    /// Only calls are merged in shares.
+    #[error("{0} are not merged in shares, only calls are; try without a share")]
+    NoShares(Emit),
     /// A part is missing.
     #[error("part {0} is missing")]
     Missing(u32),

@@ -3,6 +3,7 @@
 use super::error::PartsError;
 use super::plan::Plan;
 use super::rows::{Emit, Input, Output};
+use super::share::Share;
 use super::summary::Summary;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,8 +55,18 @@ pub fn decode_to_file(
     Ok(out.summary)
 }
 
-/// Merges Parquet files as [`merge`](super::merge) does, or with `some` as [`merge_some`](super::merge_some) does;
-/// returns what is in the result.
+/// What to merge.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All parts: [`merge`](super::merge).
+    All,
+    /// Parts that follow each other: [`merge_some`](super::merge_some).
+    Some,
+    /// A share of all parts: [`merge_share`](super::merge_share).
+    Share(Share),
+}
+
+/// Merges Parquet files; returns what is in the result.
 ///
 /// # Errors
 ///
@@ -63,15 +74,18 @@ pub fn decode_to_file(
 pub fn merge_files(
     plan: &Path,
     inputs: &[PathBuf],
-    some: bool,
+    extent: Extent,
     output: &Path,
 ) -> Result<Summary, PartsError> {
     let (parsed, folder) = (plan_of_file(plan)?, folder(plan));
     let mut tables = inputs.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
     let mut out = Noting { out: create(output)?, summary: Summary::default() };
-    match some {
-        true => super::merge_some(&parsed, folder, &mut tables, &mut out)?,
-        false => super::merge(&parsed, folder, &mut tables, &mut out)?,
+    match extent {
+        Extent::All => super::merge(&parsed, folder, &mut tables, &mut out)?,
+        Extent::Some => super::merge_some(&parsed, folder, &mut tables, &mut out)?,
+        Extent::Share(share) => {
+            super::merge_share(&parsed, folder, &mut tables, share, &mut out)?;
+        }
     }
     Ok(out.summary)
 }

@@ -6,6 +6,7 @@ use super::error::PartsError;
 use super::plan::Plan;
 use super::prepared::Prepared;
 use super::rows::{Batch, Emit, Field, Input, Output, Writer};
+use super::share::Share;
 use super::summary::{EdgeEnds, Ends, SourceSummary, Summary};
 use hartrace_decoder::calls::{Base, Functions, Residue};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,12 +30,27 @@ pub fn merge<I: Input>(
     inputs: &mut [I],
     out: &mut dyn Output,
 ) -> Result<(), PartsError> {
-    let merging = Merging::new(plan, folder, inputs)?;
-    let all = 0..plan.parts.len() as u32;
-    if merging.parts != all {
-        let missing = if merging.parts.start > 0 { 0 } else { merging.parts.end };
-        return Err(PartsError::Missing(missing));
+    Merging::of_all(plan, folder, inputs)?.run(out)
+}
+
+/// Merges a share of the calls of all parts. The tables of all shares together have the rows of [`merge`]. Of the other
+/// shares, only summaries are read.
+///
+/// # Errors
+///
+/// As of [`merge`], and if the tables are not of calls.
+pub fn merge_share<I: Input>(
+    plan: &Plan,
+    folder: &Path,
+    inputs: &mut [I],
+    share: Share,
+    out: &mut dyn Output,
+) -> Result<(), PartsError> {
+    let mut merging = Merging::of_all(plan, folder, inputs)?;
+    if merging.emit != Emit::Calls {
+        return Err(PartsError::NoShares(merging.emit));
     }
+    merging.share = share.of_tables(merging.inputs.len());
     merging.run(out)
 }
 
@@ -68,6 +84,10 @@ struct Merging<'a, I> {
     seams: Vec<[u64; 5]>,
     /// For each table, what to add to the rows of its first source.
     shifts: Vec<Shift>,
+    /// For each source, the first table with rows of it.
+    firsts: Vec<usize>,
+    /// Tables whose rows are wanted.
+    share: Range<usize>,
 }
 
 /// What comes before the rows of a table, of the same source.
@@ -97,10 +117,23 @@ impl<'a, I: Input> Merging<'a, I> {
             residues: Vec::new(),
             seams: Vec::new(),
             shifts: Vec::new(),
+            firsts: Vec::new(),
+            share: 0..0,
         };
         let id = plan.id();
         for input in inputs {
             merging.add(&id, input)?;
+        }
+        merging.share = 0..merging.inputs.len();
+        Ok(merging)
+    }
+
+    /// The same if no part is missing.
+    fn of_all(plan: &'a Plan, folder: &'a Path, inputs: &'a mut [I]) -> Result<Self, PartsError> {
+        let merging = Self::new(plan, folder, inputs)?;
+        if merging.parts != (0..plan.parts.len() as u32) {
+            let missing = if merging.parts.start > 0 { 0 } else { merging.parts.end };
+            return Err(PartsError::Missing(missing));
         }
         Ok(merging)
     }
@@ -147,6 +180,7 @@ impl<'a, I: Input> Merging<'a, I> {
             let Some(last) = last else {
                 self.sources.push(next);
                 self.residues.push(residue);
+                self.firsts.push(self.inputs.len());
                 continue;
             };
             let fits = last.next.is_some() && last.next == next.start;
@@ -196,8 +230,22 @@ impl<'a, I: Input> Merging<'a, I> {
     fn run(self, out: &mut dyn Output) -> Result<(), PartsError> {
         let complete = self.parts == (0..self.plan.parts.len() as u32);
         let mut writer = Writer::start(self.emit, complete, out)?;
-        let Self { plan, folder, inputs, emit, parts, mut sources, residues, seams, shifts } = self;
-        let tables = Tables { inputs, shifts };
+        let mut summary = self.summary(complete);
+        let Self {
+            plan,
+            folder,
+            inputs,
+            emit,
+            sources,
+            residues,
+            seams,
+            shifts,
+            firsts,
+            share,
+            ..
+        } = self;
+        let tables = inputs.into_iter().zip(shifts).skip(share.start).take(share.len());
+        let tables = Tables(tables.collect());
         match emit {
             Emit::Edges => tables.edges(&seams, &mut writer)?,
             Emit::Coverage => tables.coverage(&mut writer)?,
@@ -205,20 +253,42 @@ impl<'a, I: Input> Merging<'a, I> {
             Emit::Gaps => tables.gaps(&mut writer)?,
             Emit::Functions => tables.functions(&mut writer)?,
             Emit::Calls if complete => {
-                let bases = replay(plan, folder, &sources, residues, &mut writer)?;
+                let open = firsts.into_iter().map(|first| share.contains(&first));
+                let sources = sources.iter().zip(residues).zip(open);
+                let bases = replay(plan, folder, sources, &mut writer)?;
                 tables.calls(Some(&bases), &mut writer)?;
             }
             Emit::Calls => {
-                for (source, residue) in sources.iter_mut().zip(&residues) {
+                for (source, residue) in summary.sources.iter_mut().zip(&residues) {
                     source.ends = Ends::Calls(residue.to_words());
                 }
                 tables.calls(None, &mut writer)?;
             }
         }
-        if complete {
-            sources.iter_mut().for_each(|source| source.ends = Ends::Nothing);
+        writer.finish(summary)
+    }
+
+    /// What the result is.
+    fn summary(&self, complete: bool) -> Summary {
+        let Self { plan, emit, parts, sources, inputs, share, .. } = self;
+        let mut summary = Summary {
+            plan: plan.id(),
+            emit: *emit,
+            parts: parts.clone(),
+            complete,
+            sources: sources.clone(),
+        };
+        if share.len() < inputs.len() {
+            let shared = inputs.get(share.clone()).unwrap_or_default();
+            let all = shared.iter().map(|input| input.summary());
+            let end = all.clone().next_back().map_or(parts.start, |last| last.parts.end);
+            summary.parts = all.clone().next().map_or(end, |first| first.parts.start)..end;
+            summary.sources = all.flat_map(|table| table.sources.clone()).collect();
         }
-        writer.finish(Summary { plan: plan.id(), emit, parts, complete, sources })
+        if complete {
+            summary.sources.iter_mut().for_each(|source| source.ends = Ends::Nothing);
+        }
+        summary
     }
 }
 
@@ -226,17 +296,16 @@ fn key(source: &SourceSummary) -> Key {
     [source.capture as u64, source.source.map_or(Field::NO_SOURCE, u64::from)]
 }
 
-/// Follows what parts have left open; returns what the spans of each source are relative to.
-fn replay(
+/// Follows what parts have left open, of which the rows may be wanted; returns what the spans of each source are relative to.
+fn replay<'s>(
     plan: &Plan,
     folder: &Path,
-    sources: &[SourceSummary],
-    residues: Vec<Residue>,
+    sources: impl Iterator<Item = ((&'s SourceSummary, Residue), bool)>,
     writer: &mut Writer<'_>,
 ) -> Result<BTreeMap<Key, Vec<Base>>, PartsError> {
     let mut bases = BTreeMap::new();
     let mut known: Option<(usize, Arc<Functions>)> = None;
-    for (source, residue) in sources.iter().zip(residues) {
+    for ((source, residue), wanted) in sources {
         let functions = match &known {
             Some((capture, functions)) if *capture == source.capture => Arc::clone(functions),
             _ => Arc::new(functions(&Prepared::planned_in(plan, folder, source.capture)?)),
@@ -244,7 +313,9 @@ fn replay(
         known = Some((source.capture, Arc::clone(&functions)));
         let key = key(source);
         let relative = residue.replay(functions, |span, context| {
-            writer.batch.push(row(key, context, span.depth, &span));
+            if wanted {
+                writer.batch.push(row(key, context, span.depth, &span));
+            }
         });
         writer.flush_full()?;
         bases.insert(key, relative);
@@ -253,10 +324,7 @@ fn replay(
 }
 
 /// Tables to merge, in order, with what comes before them.
-struct Tables<'a, I> {
-    inputs: Vec<&'a mut I>,
-    shifts: Vec<Shift>,
-}
+struct Tables<'a, I>(Vec<(&'a mut I, Shift)>);
 
 impl<I: Input> Tables<'_, I> {
     /// Reads all rows, in order. Rows of a source that the table before has, too, come with the shift; the first of
@@ -266,13 +334,13 @@ impl<I: Input> Tables<'_, I> {
         mut each: impl FnMut([u64; N], &Batch, &Shift, bool) -> Result<(), PartsError>,
     ) -> Result<(), PartsError> {
         let nothing = Shift::default();
-        for (input, shift) in self.inputs.into_iter().zip(&self.shifts) {
+        for (input, shift) in self.0 {
             let mut first = true;
             input.read(&mut |batch| {
                 (0..batch.len()).try_for_each(|index| {
                     let row = batch.row(index);
                     let same = row.first_chunk() == Some(&shift.key);
-                    let shift = if same { shift } else { &nothing };
+                    let shift = if same { &shift } else { &nothing };
                     each(row, &batch, shift, std::mem::take(&mut first))
                 })
             })?;

@@ -15,7 +15,8 @@ pub struct Summary {
     pub emit: Emit,
     /// The parts that it has.
     pub parts: Range<u32>,
-    /// Whether it has all parts of the plan. Such a table needs no merging.
+    /// Whether nothing in it depends on other parts. Such a table needs no merging: it has all parts of the plan, or a
+    /// [share](super::Share) of them.
     pub complete: bool,
     /// The sources of these parts, in order.
     pub sources: Vec<SourceSummary>,

@@ -5,7 +5,9 @@ mod threads;
 mod whole;
 
 use captures::{Folder, damaged, several_sources, trace};
-use hartrace_report::parts::{Emit, PartsError, Plan, Table, decode, merge, merge_some};
+use hartrace_report::parts::{
+    Emit, PartsError, Plan, Share, Table, decode, merge, merge_share, merge_some,
+};
 use hartrace_tests::case::Dice;
 use std::path::Path;
 use whole::{Row, rows, whole};
@@ -42,6 +44,25 @@ fn tree(plan: &Plan, folder: &Path, mut tables: Vec<Table>, dice: &mut Dice) -> 
     merged
 }
 
+/// Merges tables in so many shares, and puts these together.
+fn shares(plan: &Plan, folder: &Path, mut tables: Vec<Table>, of: usize) -> Table {
+    let mut all = Table::default();
+    let mut parts = 0;
+    for number in 0..of {
+        let share: Share = format!("{number}/{of}").parse().expect("a share");
+        let mut table = Table::default();
+        merge_share(plan, folder, &mut tables, share, &mut table).expect("parts can be merged");
+        assert!(table.summary.complete, "{share:?}");
+        parts += table.summary.parts.len();
+        all.batches.append(&mut table.batches);
+        all.summary.emit = table.summary.emit;
+        all.summary.complete = true;
+        all.summary.sources.append(&mut table.summary.sources);
+    }
+    assert_eq!(parts, plan.parts.len());
+    all
+}
+
 /// Cuts a capture in several ways, and compares what becomes of it with what one process makes of it. Returns the
 /// largest number of parts, and the number of gaps.
 fn check(folder: &Folder, capture: &Path, dice: &mut Dice) -> (usize, u64) {
@@ -53,6 +74,16 @@ fn check(folder: &Folder, capture: &Path, dice: &mut Dice) -> (usize, u64) {
         most = most.max(plan.parts.len());
         for emit in Emit::ALL {
             let tables = parts(&plan, folder.path(), emit);
+            if emit == Emit::Calls {
+                let shared = shares(&plan, folder.path(), tables.clone(), wanted / 2 + 1);
+                assert!(rows(emit, &shared) == expected.rows(emit), "{wanted} parts in shares");
+                let sums = (shared.summary.instructions(), shared.summary.gaps());
+                assert_eq!(
+                    sums,
+                    (expected.instructions, expected.gaps),
+                    "{wanted} parts in shares"
+                );
+            }
             let table = tree(&plan, folder.path(), tables, dice);
             assert!(table.summary.complete);
             let what = format!("{}, {wanted} parts, {emit}", capture.display());
@@ -169,6 +200,12 @@ fn what_does_not_fit_is_refused() {
         );
     }
     assert!(matches!(merged(Vec::new()), PartsError::Missing(0)));
+    let share = "0/2".parse().expect("a share");
+    let refused = merge_share(&plan, folder.path(), &mut all.clone(), share, &mut Table::default());
+    assert!(matches!(refused, Err(PartsError::NoShares(Emit::Edges))));
+    let missing =
+        merge_share(&plan, folder.path(), &mut all[1..].to_vec(), share, &mut Table::default());
+    assert!(matches!(missing, Err(PartsError::Missing(0))));
     let mut mixed = all.clone();
     mixed[1] = parts(&plan, folder.path(), Emit::Coverage).swap_remove(1);
     assert!(matches!(merged(mixed), PartsError::OtherEmit { .. }));
