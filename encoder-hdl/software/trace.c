@@ -8,18 +8,20 @@ static uint32_t get(uintptr_t page, uint32_t offset)
     return *(volatile uint32_t *)(page + offset);
 }
 
-static void set(uintptr_t page, uint32_t offset, uint32_t word)
-{
-    *(volatile uint32_t *)(page + offset) = word;
-}
-
-/* Orders accesses to memory with those to registers: stores to the buffer that are on their way must not arrive in the
- * trace, nor may its words be read before they are there. */
+/* Orders accesses to memory and to registers: stores to the buffer that are on their way must not arrive in the trace, nor may its
+ * words be read before they are there. */
 static void order(void)
 {
 #ifdef __riscv
     __asm__ volatile("fence iorw, iorw" ::: "memory");
 #endif
+}
+
+/* A CVA6 collects stores in a buffer, sends them in any order, and may answer a load from it: also if they are to registers. */
+static void set(uintptr_t page, uint32_t offset, uint32_t word)
+{
+    *(volatile uint32_t *)(page + offset) = word;
+    order();
 }
 
 /* Waits until these bits have this value. */
@@ -41,13 +43,68 @@ static int activate(uintptr_t page)
     return wait(page, TR_TE_CONTROL_OFFSET, TR_TE_CONTROL_ACTIVE_MASK, TR_TE_CONTROL_ACTIVE_MASK);
 }
 
-/* Writes an address; a sink stores only what it can use of it. */
-static int set_address(uintptr_t page, uint32_t low, uint32_t high, uint64_t address)
+/* Writes two words, and returns what is stored of them: a component keeps only what it can use. The upper one follows the
+ * lower, and reads as 0 if there is none. */
+static uint64_t store(uintptr_t page, uint32_t low, uint64_t value)
 {
-    set(page, low, (uint32_t)address);
-    set(page, high, (uint32_t)(address >> 32));
-    uint64_t stored = (uint64_t)get(page, high) << 32 | get(page, low);
-    return stored == address ? TRACE_OK : TRACE_BUFFER;
+    set(page, low, (uint32_t)value);
+    set(page, low + 4, (uint32_t)(value >> 32));
+    return (uint64_t)get(page, low + 4) << 32 | get(page, low);
+}
+
+/* Writes the range of a filter to its comparator, if the filter asks for it. The number of the comparator is above the bit that
+ * asks. `unused` is set in bits of the end that make no difference. */
+static int set_range(uintptr_t page, uint32_t control, unsigned bit, struct trace_range range, uint64_t unused)
+{
+    if (!(control >> bit & 1))
+        return TRACE_OK;
+#ifdef TR_TE_COMP_PMATCH_LOW_OFFSET
+    uint32_t number = control >> (bit + 1) & 7;
+    uint64_t first = store(page, TR_TE_COMP_PMATCH_LOW_OFFSET(number), range.first);
+    uint64_t last = store(page, TR_TE_COMP_SMATCH_LOW_OFFSET(number), range.last);
+    return first == range.first && (last | unused) == (range.last | unused) ? TRACE_OK : TRACE_FILTER;
+#else
+    (void)page, (void)range, (void)unused;
+    return TRACE_FILTER;
+#endif
+}
+
+/* What the encoder does not have, it does not store: so it is known what it will do. */
+static int set_filter(uintptr_t page, unsigned i, const struct trace_filter *filter)
+{
+    if (i >= TR_TE_FILTER_CONTROL_COUNT)
+        return TRACE_FILTER;
+    uint32_t asks = TR_SET(filter->asks, TR_TE_FILTER_CONTROL_FILTER_ENABLE, 1);
+    set(page, TR_TE_FILTER_CONTROL_OFFSET(i), asks);
+    uint32_t control = get(page, TR_TE_FILTER_CONTROL_OFFSET(i));
+    const uint32_t known = TRACE_BY_PRIVILEGE | TRACE_BY_CAUSE | TRACE_BY_INTERRUPT | TRACE_BY_ADDRESS |
+                           TRACE_BY_CONTEXT | TRACE_BY_TVAL;
+    if (filter->asks & ~known || (control & asks) != asks)
+        return TRACE_FILTER;
+    uint32_t levels = filter->asks & TRACE_BY_PRIVILEGE ? filter->privileges : 0;
+    levels |= filter->asks & TRACE_BY_INTERRUPT && filter->interrupt ? 1 << 8 : 0;
+    uint32_t match = TR_TE_FILTER_MATCH_INST_OFFSET(i);
+    set(page, match, levels);
+    uint64_t causes = filter->asks & TRACE_BY_CAUSE ? filter->causes : 0;
+    if (get(page, match) != levels || store(page, match + 4, causes) != causes)
+        return TRACE_FILTER;
+    /* Instructions start at multiples of two, or of four if the encoder does not store bit 1. */
+    if (set_range(page, control, 4, filter->addresses, 3) || set_range(page, control, 8, filter->contexts, 0) ||
+        set_range(page, control, 12, filter->tvals, 0))
+        return TRACE_FILTER;
+    return TRACE_OK;
+}
+
+static int set_filters(const struct trace *trace)
+{
+    uint32_t in_use = 0;
+    for (unsigned i = 0; i < trace->filter_count; i++) {
+        if (set_filter(trace->encoder, i, &trace->filters[i]))
+            return TRACE_FILTER;
+        in_use |= (uint32_t)1 << i;
+    }
+    set(trace->encoder, TR_TE_INST_FILTERS_OFFSET, in_use);
+    return get(trace->encoder, TR_TE_INST_FILTERS_OFFSET) == in_use ? TRACE_OK : TRACE_FILTER;
 }
 
 /* How often a run of null packets is needed, so that there is one in every half of a ring of this size. */
@@ -68,9 +125,11 @@ int trace_start(const struct trace *trace, uint32_t features, unsigned sync_max)
     if (activate(trace->sink) || activate(trace->encoder))
         return TRACE_TIMEOUT;
     uint64_t last = trace->buffer + trace->size - word;
-    if (set_address(trace->sink, TR_RAM_START_LOW_OFFSET, TR_RAM_START_HIGH_OFFSET, trace->buffer) ||
-        set_address(trace->sink, TR_RAM_LIMIT_LOW_OFFSET, TR_RAM_LIMIT_HIGH_OFFSET, last))
+    if (store(trace->sink, TR_RAM_START_LOW_OFFSET, trace->buffer) != trace->buffer ||
+        store(trace->sink, TR_RAM_LIMIT_LOW_OFFSET, last) != last)
         return TRACE_BUFFER;
+    if (set_filters(trace))
+        return TRACE_FILTER;
     set(trace->sink, TR_RAM_WP_HIGH_OFFSET, (uint32_t)(trace->buffer >> 32));
     set(trace->sink, TR_RAM_WP_LOW_OFFSET, (uint32_t)trace->buffer);
     uint32_t on = TR_SET(0, TR_RAM_CONTROL_ACTIVE, 1);

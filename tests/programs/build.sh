@@ -88,6 +88,8 @@ build_cva6() {
     # With the driver, and with the registers of the encoder that the test attaches to the core.
     bare "$out" selfhosted "${imac[@]}" selfhosted -I{src/cva6,../../encoder-hdl/software} \
         src/cva6/{selfhosted.c,machine.S} ../../encoder-hdl/software/trace.c
+    bare "$out" filtered "${imac[@]}" filtered -I{src/cva6/linux,src/cva6,../../encoder-hdl/software} \
+        src/cva6/{filtered.c,machine.S} ../../encoder-hdl/software/trace.c
     # Without the start of the others.
     "${cross}gcc" "-march=${imac[0]}" "-mabi=${imac[1]}" -mcmodel=medany "${flags[@]}" -Wl,-n -Trt/link.ld \
         -o "$out/harts.elf" src/cva6/harts.{S,c}

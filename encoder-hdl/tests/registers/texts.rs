@@ -3,10 +3,12 @@
 //!
 //! Tests that need a missing tool are ignored.
 
+use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::registers::{
     EncoderParams, RamSinkParams, Table, atb_bridge, c_header, encoder, markdown, ram_sink,
     rust_driver,
 };
+use hartrace_encoder_hdl::top::{TopConfig, header};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
         Trial::test("driver_needs_no_std", driver_needs_no_std).with_ignored_flag(!has("rustc")),
         Trial::test("header_has_all_fields", header_has_all_fields),
         Trial::test("header_is_c", header_is_c).with_ignored_flag(!has("cc")),
+        Trial::test("trace_is_c", trace_is_c).with_ignored_flag(!has("cc")),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -151,4 +154,19 @@ fn header_is_c() -> Result<(), Failed> {
         Err(_) => Ok(()),
         Ok(()) => Err("the compiler accepts what is wrong".into()),
     }
+}
+
+/// The compiler accepts the functions that start and stop a trace, with the header of every named configuration.
+fn trace_is_c() -> Result<(), Failed> {
+    let software = Path::new(env!("CARGO_MANIFEST_DIR")).join("software");
+    for (name, encoder) in Config::all_named() {
+        let folder = folder(&format!("trace-{name}"))?;
+        let top = TopConfig { encoder, ..TopConfig::default() };
+        fs::write(folder.join("hartrace_registers.h"), header(&top)?)?;
+        let mut command = Command::new("cc");
+        command.args(["-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror"]);
+        let command = command.arg("-I").arg(&folder).arg(software.join("trace.c"));
+        run(command).map_err(|error| format!("{name}: {error:?}"))?;
+    }
+    Ok(())
 }

@@ -27,6 +27,9 @@ pub struct SelfTraced {
     pub run: Run,
     /// What the encoder was offered while it was enabled, one part for each time.
     pub traced: Vec<Vec<Retired>>,
+    /// What the program wrote to registers until the encoder was enabled, one part for each time: offsets from the page of the
+    /// encoder on, and words.
+    pub writes: Vec<Vec<(u32, u32)>>,
     /// Instructions that were lost because there was no room.
     pub lost: u64,
     bus: Bus,
@@ -65,8 +68,8 @@ impl Soc {
         if let Some(difference) = watch.difference.take() {
             return Err(SocError::Blocks(difference));
         }
-        let System { bus, traced, .. } = system;
-        Ok(SelfTraced { run, traced, lost: watch.follow.lost, bus })
+        let System { bus, traced, writes, .. } = system;
+        Ok(SelfTraced { run, traced, writes, lost: watch.follow.lost, bus })
     }
 
     /// Compares the bytes of a buffer, which has not wrapped, with what was executed: every instruction, every trap with its cause
@@ -122,6 +125,9 @@ struct System {
     register: [Output; 3],
     enabled: bool,
     traced: Vec<Vec<Retired>>,
+    /// What was written since the encoder was enabled for the last time, and before each time.
+    written: Vec<(u32, u32)>,
+    writes: Vec<Vec<(u32, u32)>>,
 }
 
 impl System {
@@ -146,6 +152,8 @@ impl System {
             link,
             enabled: false,
             traced: Vec::new(),
+            written: Vec::new(),
+            writes: Vec::new(),
         })
     }
 
@@ -178,11 +186,15 @@ impl System {
             _ => {}
         });
         let [written, offset, word] = self.register.map(|port| attached.get(port));
+        if written == 1 {
+            self.written.push((offset as u32, word as u32));
+        }
         if written == 1 && offset == u64::from(TrTeControl::OFFSET) {
             // What is offered from the next cycle on.
             let enable = TrTeControl(word as u32).enable();
             if enable && !self.enabled {
                 self.traced.push(Vec::new());
+                self.writes.push(std::mem::take(&mut self.written));
             }
             self.enabled = enable;
         }

@@ -8,6 +8,7 @@
 
 #[path = "../../common/mod.rs"]
 mod common;
+mod filtered;
 mod models;
 mod programs;
 mod random;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let mut trials = programs::trials();
     trials.extend(random::trials());
     trials.extend(self_hosted::trials());
+    trials.push(Trial::test("self-hosted/filtered", filtered::filtered));
     let trials = trials.into_iter().map(|trial: Trial| {
         let ignored = trial.has_ignored_flag();
         trial.with_ignored_flag(missing || ignored)

@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     Linux,
     /// The same, with blocks built one instruction after the other.
     LinuxSerialised,
+    /// The configuration for an operating system, in a core that traces itself.
+    LinuxSelfHosted,
 }
 
 impl Kind {
@@ -51,12 +53,13 @@ impl Kind {
             Self::SelfHosted => SocConfig::self_hosted(named("cva6")?),
             Self::Linux => SocConfig::new(named("linux")?, 1).with_time(0),
             Self::LinuxSerialised => Self::Linux.config()?.serialised(true),
+            Self::LinuxSelfHosted => SocConfig::self_hosted(named("linux")?).with_time(0),
         })
     }
 
     /// The system, built once. Several are built at the same time if several trials need them.
     pub(crate) fn soc(self) -> Result<&'static Soc, String> {
-        static BUILT: [OnceLock<Result<Soc, String>>; 10] = [const { OnceLock::new() }; 10];
+        static BUILT: [OnceLock<Result<Soc, String>>; 11] = [const { OnceLock::new() }; 11];
         BUILT[self as usize].get_or_init(|| self.build()).as_ref().map_err(Clone::clone)
     }
 

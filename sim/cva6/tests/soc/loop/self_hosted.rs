@@ -33,15 +33,26 @@ struct Report {
     stored: u64,
 }
 
-/// Reads the program's `reports`.
-fn reports(program: &[u8], after: &SelfTraced) -> Result<[Report; 2], Failed> {
+/// Returns the address of something in a program.
+pub(crate) fn symbol(program: &[u8], name: &str) -> Result<u64, Failed> {
     let file = ElfBytes::<LittleEndian>::minimal_parse(program)?;
     let (symbols, names) = file.symbol_table()?.ok_or("no symbols")?;
-    let is_it = |at: u32| names.get(at as usize).is_ok_and(|name| name == "reports");
+    let is_it = |at: u32| names.get(at as usize).is_ok_and(|other| other == name);
     let found = symbols.iter().find(|symbol| is_it(symbol.st_name));
-    let at = found.ok_or("no `reports`")?.st_value;
-    let bytes = after.read_memory(at, 96).ok_or("not in memory")?;
-    let word = |i: usize| u64::from_le_bytes(bytes[8 * i..][..8].try_into().unwrap_or_default());
+    Ok(found.ok_or_else(|| format!("no `{name}`"))?.st_value)
+}
+
+/// Reads words of memory from the program's `reports` on.
+pub(crate) fn words(program: &[u8], after: &SelfTraced, count: u64) -> Result<Vec<u64>, Failed> {
+    let bytes = after.read_memory(symbol(program, "reports")?, 8 * count).ok_or("not in memory")?;
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+    Ok(bytes.chunks_exact(8).map(word).collect())
+}
+
+/// Reads the program's `reports`.
+fn reports(program: &[u8], after: &SelfTraced) -> Result<[Report; 2], Failed> {
+    let words = words(program, after, 12)?;
+    let word = |i: usize| words[i];
     Ok([0, 6].map(|i| Report {
         buffer: word(i),
         size: word(i + 1),
@@ -98,10 +109,44 @@ fn whole(soc: &Soc, job: &Job, after: &SelfTraced, report: &Report) -> Result<()
 
 /// Collects what is decoded.
 #[derive(Default)]
-struct Decoded {
-    addresses: Vec<u64>,
+pub(crate) struct Decoded {
+    pub(crate) addresses: Vec<u64>,
     /// Gaps after the first instruction; before it, what follows may have been overwritten.
-    gaps: Vec<(StreamPos, Fault)>,
+    pub(crate) gaps: Vec<(StreamPos, Fault)>,
+    packets: u64,
+}
+
+impl Decoded {
+    /// Decodes a buffer that is in order. It may start anywhere, if `starts_anywhere`.
+    pub(crate) fn new(
+        soc: &Soc,
+        job: &Job,
+        bytes: &[u8],
+        starts_anywhere: bool,
+    ) -> Result<Self, Failed> {
+        let top = &soc.config().top;
+        let (framing, params, unit) = (top.framing()?, top.encoder.etrace, top.encoder.unit());
+        let mut image = Image::new(Isa::new(Xlen::Rv64));
+        image.add_elf(&job.elf, 0)?;
+        let mut tracer = Tracer::new(Config { params, unit, ..Config::default() }, &image)?;
+        let mut frames = framing.frames(bytes);
+        if starts_anywhere {
+            let modes = ring::modes(bytes, framing, &params.layout(unit)?);
+            tracer.set_options(modes.ok_or("no support packet")?);
+            frames.resync();
+        }
+        let mut decoded = Self::default();
+        for item in frames {
+            let (offset, item) = item.map_err(|error| format!("{error:?}"))?;
+            let Item::Frame(frame) = item else { continue };
+            let at = StreamPos { packet: decoded.packets, byte: offset };
+            let payload = frame.payload_bytes().unwrap_or_default();
+            tracer.feed_bits(at, BitReader::new(payload, Tail::Sign), &mut decoded);
+            decoded.packets += 1;
+        }
+        tracer.finish(&mut decoded);
+        Ok(decoded)
+    }
 }
 
 impl Sink for Decoded {
@@ -125,26 +170,12 @@ fn wrapped(soc: &Soc, job: &Job, after: &SelfTraced, report: &Report) -> Result<
         return Err(format!("{report:x?}").into());
     }
     let top = &soc.config().top;
-    let (framing, params, unit) = (top.framing()?, top.encoder.etrace, top.encoder.unit());
+    let (framing, layout) = (top.framing()?, top.encoder.etrace.layout(top.encoder.unit())?);
     Ring::At(report.oldest).order(&mut bytes, framing)?;
-    let mut image = Image::new(Isa::new(Xlen::Rv64));
-    image.add_elf(&job.elf, 0)?;
-    let mut tracer = Tracer::new(Config { params, unit, ..Config::default() }, &image)?;
-    let modes = ring::modes(&bytes, framing, &params.layout(unit)?).ok_or("no support packet")?;
-    assert!(modes.implicit_return, "{modes:?}");
-    tracer.set_options(modes);
-    let (mut decoded, mut packets) = (Decoded::default(), 0);
-    let mut frames = framing.frames(&bytes);
-    frames.resync();
-    for item in frames {
-        let (offset, item) = item.map_err(|error| format!("{error:?}"))?;
-        let Item::Frame(frame) = item else { continue };
-        let at = StreamPos { packet: packets, byte: offset };
-        let payload = frame.payload_bytes().unwrap_or_default();
-        tracer.feed_bits(at, BitReader::new(payload, Tail::Sign), &mut decoded);
-        packets += 1;
-    }
-    tracer.finish(&mut decoded);
+    let modes = ring::modes(&bytes, framing, &layout);
+    assert!(modes.is_some_and(|modes| modes.implicit_return), "{modes:?}");
+    let decoded = Decoded::new(soc, job, &bytes, true)?;
+    let packets = decoded.packets;
     let executed = after.traced[1].iter().filter(|row| row.iretire > 0).map(|row| row.iaddr);
     let executed: Vec<u64> = executed.collect();
     let (got, all) = (decoded.addresses.len(), executed.len());
