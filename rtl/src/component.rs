@@ -81,10 +81,16 @@ impl Component {
         &self.content().ports
     }
 
-    /// Whether it has a clock `clk_i` and a reset `rst_ni`.
+    /// Whether it has a clock `clk_i`.
     #[must_use]
     pub fn clocked(&self) -> bool {
         self.content().clocked
+    }
+
+    /// Whether it has a clock and a reset `rst_ni`.
+    #[must_use]
+    pub fn has_reset(&self) -> bool {
+        self.clocked() && self.ports().iter().any(|port| port.name == "rst_ni")
     }
 
     /// The modules it instantiates, in order, repeated for every instance.

@@ -28,14 +28,19 @@ impl Module {
             if !content.clocked {
                 return;
             }
-            let below = content.children.iter().any(Component::clocked);
-            let always = below || !content.body.properties.is_empty();
-            let reset = content.body.registers.iter().any(|register| register.reset.is_some());
-            let memory = content.body.items.iter().any(|item| matches!(item, Item::Memory(_)));
-            (always || memory || !content.body.registers.is_empty(), always || reset)
+            let (body, children) = (&content.body, &content.children);
+            let checks = !body.properties.is_empty();
+            let memory = body.items.iter().any(|item| matches!(item, Item::Memory(_)));
+            let registers = memory || !body.registers.is_empty();
+            let resets = body.registers.iter().any(|register| register.reset.is_some());
+            (
+                checks || registers || children.iter().any(Component::clocked),
+                checks || resets || children.iter().any(Component::has_reset),
+            )
         };
         for (name, needed) in [("clk_i", clock), ("rst_ni", reset)] {
-            if !needed {
+            let has = self.content.borrow().names.contains(name);
+            if has && !needed {
                 self.unused(&self.find(name).expr());
             }
         }

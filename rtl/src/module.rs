@@ -51,9 +51,17 @@ impl Module {
     #[must_use]
     #[track_caller]
     pub fn clocked(self) -> Self {
+        let clocked = self.clock_only();
+        clocked.input("rst_ni", 1, "");
+        clocked
+    }
+
+    /// Adds a clock `clk_i`, and no reset: for a memory that is a module of its own.
+    #[must_use]
+    #[track_caller]
+    pub fn clock_only(self) -> Self {
         self.content.borrow_mut().clocked = true;
         self.input("clk_i", 1, "");
-        self.input("rst_ni", 1, "");
         self
     }
 
@@ -199,6 +207,7 @@ impl Module {
     fn register(&self, name: &str, width: u32, reset: Option<Expr>, enable: Option<Expr>) -> Reg {
         self.needs_clock(name);
         if let Some(reset) = &reset {
+            self.needs_reset(name);
             assert!(reset.value().is_some(), "{name}: the reset value is not constant");
         }
         if let Some(enable) = &enable {
@@ -274,6 +283,7 @@ impl Module {
     #[track_caller]
     fn add_property(&self, kind: PropertyKind, name: &str, expr: Expr, waits: Option<Expr>) {
         self.needs_clock(name);
+        self.needs_reset(name);
         check_owner(&expr, self.id);
         self.claim(name);
         let name = name.to_owned();
@@ -327,6 +337,13 @@ impl Module {
             "{name} needs a clock, but module {} is not clocked",
             content.name
         );
+    }
+
+    #[track_caller]
+    fn needs_reset(&self, name: &str) {
+        let content = self.content.borrow();
+        let has = content.ports.iter().any(|port| port.name == "rst_ni");
+        assert!(has, "{name} needs a reset, but module {} has none", content.name);
     }
 
     pub(crate) fn push(&self, item: Item) {

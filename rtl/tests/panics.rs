@@ -154,6 +154,12 @@ panics! {
         |m, a, y| m.comb(|b| b.switch(&a, |s| s.case(&y, |_| {})));
     element_past_the_end: "element 4'h8 of a vector of 8 elements" =>
         |m, _, y| m.comb(|b| b.set_at(&y, lit(4, 8), true));
+    no_reset: "r needs a reset, but module plain has none" =>
+        |_, _, _| drop(Module::new("plain", "").clock_only().reg("r", zero(8)));
+    no_reset_for_a_property: "holds needs a reset, but module plain has none" => |_, _, _| {
+        let m = Module::new("plain", "").clock_only();
+        m.assert_always("holds", m.input("a_i", 1, ""));
+    };
     no_clock: "r needs a clock, but module plain is not clocked" =>
         |_, _, _| drop(Module::new("plain", "").reg("r", zero(1)));
     address_width: "mem: an address has 3 bits, 8 given" => |m, a, _| {

@@ -20,6 +20,7 @@ pub const CONSTRUCTS: &[Construct] = &[
     Construct { name: "loops", build: loops, text: include_str!("text/loops.sv") },
     Construct { name: "registers", build: registers, text: include_str!("text/registers.sv") },
     Construct { name: "memories", build: memories, text: include_str!("text/memories.sv") },
+    Construct { name: "counts", build: counts, text: include_str!("text/counts.sv") },
     Construct { name: "properties", build: properties, text: include_str!("text/properties.sv") },
     Construct { name: "comments", build: comments, text: include_str!("text/comments.sv") },
     Construct { name: "hierarchy", build: hierarchy, text: include_str!("text/hierarchy.sv") },
@@ -214,6 +215,23 @@ fn memories() -> Component {
     let then = m.read_clocked(&slow, "then", write.mux(true, from.bit(0)), &from);
     m.assign(&m.output("now_o", 12, ""), now);
     m.assign(&m.output("then_o", 12, ""), then);
+    m.finish()
+}
+
+/// A memory that is a module of its own, without a reset, in one that has a reset for the sake of its siblings only.
+fn counts() -> Component {
+    let m = Module::new("words_4x8", "").clock_only();
+    let (enable, address) = (m.input("we_i", 1, ""), m.input("address_i", 3, ""));
+    let words = m.memory("words", 4, 8);
+    m.write(&words, &enable, &address, m.input("data_i", 4, ""));
+    m.assign(&m.output("data_o", 4, ""), m.read(&words, "word", &address));
+    let ram = m.finish();
+    let m = Module::new("counts", "").clocked();
+    let (add, index) = (m.input("add_i", 1, ""), m.input("index_i", 3, ""));
+    let sum = m.output("sum_o", 4, "");
+    let next = &sum + lit(4, 1);
+    let ports = [("we_i", &add), ("address_i", &index), ("data_i", &next), ("data_o", &sum)];
+    m.inst("i_words", &ram, &ports);
     m.finish()
 }
 

@@ -122,7 +122,9 @@ impl From<&Component> for Design {
             sources: texts(component).collect(),
             arguments: Vec::new(),
             clock: clocked.then(|| "clk_i".to_owned()),
-            reset: clocked.then(|| Reset { input: "rst_ni".to_owned(), active: false }),
+            reset: component
+                .has_reset()
+                .then(|| Reset { input: "rst_ni".to_owned(), active: false }),
             ports: Some(component.ports().iter().map(port).collect()),
             // The builder uses a clock in no other way.
             rising_only: true,
