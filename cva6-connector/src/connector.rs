@@ -71,8 +71,9 @@ pub fn sources(config: &Config) -> Result<Vec<(String, String)>, ConfigError> {
 type Files = Vec<(String, String)>;
 
 /// Files of the connector between a core and an encoder, and those of its adapter with their list,
-/// [`Interface::list`], with what makes a CVA6 wait if the encoder stalls it. The adapter is part of a design only together with the core. The names of the connector's modules
-/// start with `prefix`.
+/// [`Interface::list`], with what makes a CVA6 wait if the encoder stalls it; its clock gate is among the files of the
+/// connector. The adapter is part of a design only together with the core. The names of the connector's modules, and of
+/// those that make a core wait, start with `prefix`.
 ///
 /// # Errors
 ///
@@ -84,13 +85,26 @@ pub fn package(
 ) -> Result<(Files, Files), ConfigError> {
     let ports = interface.commit_ports(encoder.lanes);
     let config = Config::for_encoder(encoder).with_commit_ports(ports);
-    let modules = files(&connector(&config)?.prefixed(prefix));
+    let mut modules = files(&connector(&config)?.prefixed(prefix));
     let mut sources = interface.adapter(&config);
     if encoder.overflow == Overflow::Stall && interface != Interface::Rvfi {
-        sources.extend(HOLD.map(|(name, text)| (name.to_owned(), text.to_owned())));
+        let (gates, others): (Files, Files) =
+            hold(prefix).into_iter().partition(|(name, _)| name.ends_with("te_clock_gate.sv"));
+        modules.extend(gates);
+        sources.extend(others);
     }
     let list = sources.iter().map(|(name, _)| format!("{name}\n")).collect();
     let mut adapter = vec![(interface.list().to_owned(), list)];
     adapter.extend(sources);
     Ok((modules, adapter))
+}
+
+/// [`HOLD`] with a prefix before the names of its modules.
+fn hold(prefix: &str) -> Files {
+    let modules = HOLD.map(|(name, _)| name.trim_end_matches(".sv"));
+    let prefixed = |text: &str| {
+        let named = |text: String, module: &str| text.replace(module, &format!("{prefix}{module}"));
+        modules.into_iter().fold(text.to_owned(), named)
+    };
+    HOLD.map(|(name, text)| (format!("{prefix}{name}"), prefixed(text))).into()
 }

@@ -15,6 +15,7 @@
 
 mod branch_map;
 mod bundle;
+mod cells;
 pub mod compressors;
 mod config;
 mod core;

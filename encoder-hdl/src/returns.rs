@@ -1,5 +1,6 @@
 //! Calls that have not returned.
 
+use crate::cells::memory;
 use crate::config::Config;
 use hartrace_rtl::{Component, Module, lit, zero};
 
@@ -41,14 +42,13 @@ pub(crate) fn stack(config: &Config) -> Component {
     let target = m.input("target_i", aw, "where a return leads");
     let sw = config.etrace.return_stack_size_p.into();
     let top = m.reg("top", zero(sw));
-    let links = m.memory("links", aw, 1 << sw);
     let above = m.let_("above", &top.q + lit(sw, 1));
     m.comb(|b| {
         b.when(&call, |b| b.set(&top.d, &above));
         b.when(&ret & &some, |b| b.set(&top.d, &top.q - lit(sw, 1)));
     });
-    m.write(&links, &call, &above, &link);
-    let newest = m.read(&links, "newest", &top.q);
+    let newest = m.wire("newest", aw);
+    memory(&m, "i_links", 1 << sw, (&call, &above, &link), (&top.q, &newest));
     // Comparing addresses takes a separate cycle.
     let same = m.reg("same", false);
     let expected = m.reg("expected", false);

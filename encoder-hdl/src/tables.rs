@@ -1,6 +1,7 @@
 //! Branch predictor and jump target cache. Both are cleared in one cycle, so one bit per entry
 //! records whether it has been written since.
 
+use crate::cells::memory;
 use crate::config::Config;
 use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 
@@ -30,13 +31,13 @@ pub(crate) fn predictor(config: &Config) -> Component {
     let taken_o = m.output("taken_o", 1, "the prediction");
 
     let known = known(&m, &index, size, &update, &clear);
-    let states = m.memory("states", 2, 1 << size);
-    let read = m.read(&states, "stored", &index);
+    let stored = m.wire("stored", 2);
     // Prediction and last outcome; initially 0 and 1.
-    let state = m.let_("state", known.mux(read, lit(2, 1)));
+    let state = m.let_("state", known.mux(&stored, lit(2, 1)));
     let old = m.let_("old", clear.mux(lit(2, 1), &state));
     let prediction = (old.bit(1) ^ old.bit(0)).mux(&taken, old.bit(1));
-    m.write(&states, &update, &index, concat(&[&prediction, &taken]));
+    let next = concat(&[&prediction, &taken]);
+    memory(&m, "i_states", 1 << size, (&update, &index, &next), (&index, &stored));
     m.assign(&taken_o, state.bit(1));
     m.finish()
 }
@@ -64,11 +65,8 @@ pub(crate) fn cache(config: &Config) -> Component {
     let tag = if low > 0 { concat(&[&above, &address.slice(0, low)]) } else { above };
     let tag = m.let_("tag", tag);
     let known = known(&m, &index, size, &store, &clear);
-    let tags = m.memory("tags", tag.width(), 1 << size);
-    let read = m.read(&tags, "stored", &index);
-    m.write(&tags, &store, &index, &tag);
+    memory(&m, "i_tags", 1 << size, (&store, &index, &tag), (&index, &stored_o));
     m.assign(&known_o, known);
-    m.assign(&stored_o, read);
     m.assign(&tag_o, &tag);
     m.assign(&index_o, &index);
     m.finish()

@@ -3,8 +3,8 @@
 use crate::{Design, FpgaError, Source};
 use hartrace_cva6_connector as connector;
 use hartrace_decoder_hdl::{Decoder, DecoderError};
-use hartrace_encoder_hdl::top::{self, TopConfig, TopError};
-use hartrace_encoder_hdl::{Config, ConfigError, compressors, sources};
+use hartrace_encoder_hdl::top::{TopConfig, TopError, top};
+use hartrace_encoder_hdl::{Config, ConfigError, compressors, files, sources};
 use thiserror::Error;
 
 /// There is no such design.
@@ -96,7 +96,7 @@ fn core(config: &TopConfig) -> Result<Files, DesignError> {
 
 /// Files of `te_top`.
 fn whole(config: &TopConfig) -> Result<Files, DesignError> {
-    Ok(top::sources(config)?)
+    Ok(files(&top(config)?))
 }
 
 /// Files of the connector, if there is one for this width of addresses.

@@ -11,11 +11,14 @@ fn files_for_tools_software_and_decoders() {
     let read = |name: &str| std::fs::read_to_string(place.dir.join("rtl").join(name)).unwrap();
     let list = read("te_top.f");
     for file in list.lines() {
-        assert!(read(file).contains(&format!("module {}", file.trim_end_matches(".sv"))), "{file}");
+        // All cells of a technology are in one file, which is the first.
+        let module = if file == "te_cells.sv" { "fifo_" } else { file.trim_end_matches(".sv") };
+        assert!(read(file).contains(&format!("module {module}")), "{file}");
         assert!(read("Bender.yml").contains(file) && read("te_top.core").contains(file));
     }
     let core = read("te_core.f");
-    assert!(core.ends_with("te_core.sv\n") && core.lines().all(|file| list.contains(file)));
+    assert!(core.starts_with("te_cells.sv\n") && core.ends_with("te_core.sv\n"), "{core}");
+    assert!(core.lines().all(|file| list.contains(file)));
     assert!(read("config.toml").contains("lanes = 1"));
     assert!(read("registers.md").contains("| 0x01000 | Trace RAM sink |"));
     assert!(read("hartrace_registers.h").contains("#define HARTRACE_SINK_PAGE 0x01000u"));
@@ -162,8 +165,28 @@ fn with_a_core() {
     place.clean("hdl --config waits.toml --core cva6 -o waits");
     let read = |name: &str| std::fs::read_to_string(place.dir.join("waits").join(name)).unwrap();
     let list = read("cva6_te_adapter.f");
-    assert!(list.ends_with("te_clock_gate.sv\nte_hold_slice.sv\ncva6_te_hold.sv\n"), "{list}");
+    assert!(list.ends_with("bind.sv\nte_hold_slice.sv\ncva6_te_hold.sv\n"), "{list}");
     assert!(read("cva6_te_hold.sv").contains("core_clk_o"));
+    // Its clock gate is where all cells of a technology are, and nowhere else, by whatever name.
+    place.clean("hdl --config waits.toml --core cva6 --prefix big_ -o prefixed");
+    for (folder, prefix) in [("waits", ""), ("prefixed", "big_")] {
+        let read = |name: &str| std::fs::read_to_string(place.dir.join(folder).join(name)).unwrap();
+        let files = [read(&format!("{prefix}te_top.f")), read("cva6_te_adapter.f")].concat();
+        for file in files.lines() {
+            let text = read(file);
+            let cells = file == format!("{prefix}te_cells.sv");
+            assert_eq!(text.contains("always_latch"), cells, "{file}");
+            let gate = text.contains(&format!("module {prefix}te_clock_gate ("));
+            assert_eq!(gate, cells, "{file}");
+        }
+        let hold = read(&format!("{prefix}cva6_te_hold.sv"));
+        assert!(hold.contains(&format!("\nmodule {prefix}cva6_te_hold #(")), "{hold}");
+        assert!(hold.contains(&format!("\n  {prefix}te_clock_gate i_clock_gate (")), "{hold}");
+        assert_eq!(
+            hold.matches("te_hold_slice #(").count(),
+            hold.matches(&format!("  {prefix}te_hold_slice #(")).count()
+        );
+    }
     // Any core retires as many instructions as the encoder takes.
     place.clean("hdl --config micro --xlen 64 --core rvfi -o any");
     let read = |name: &str| std::fs::read_to_string(place.dir.join("any").join(name)).unwrap();

@@ -132,7 +132,7 @@ impl Inside<'_> {
 
     /// The words of a FIFO, the older one first.
     fn words(&self, fifo: &str, read: &Expr, width: u32) -> [Expr; 2] {
-        let word = |i: u32| self.signal(&format!("{fifo}.mem[{i}]"), width);
+        let word = |i: u32| self.signal(&format!("{fifo}.i_words.words[{i}]"), width);
         let (low, high) = (word(0), word(1));
         [read.mux(&high, &low), read.mux(low, high)]
     }

@@ -21,20 +21,21 @@ module te_branch_predictor (
     end
   end
 
-  logic [1:0] states [128];
   logic [1:0] stored;
   logic [1:0] state;
   logic [1:0] old;
 
-  assign stored = states[index_i];
   assign state = known_q[index_i] ? stored : 2'd1;
   assign old = clear_i ? 2'd1 : state;
 
-  always_ff @(posedge clk_i) begin
-    if (update_i) begin
-      states[index_i] <= {(old[1] ^ old[0]) ? taken_i : old[1], taken_i};
-    end
-  end
+  te_ram_2x128 i_states (
+      .clk_i(clk_i),
+      .we_i(update_i),
+      .waddr_i(index_i),
+      .wdata_i({(old[1] ^ old[0]) ? taken_i : old[1], taken_i}),
+      .raddr_i(index_i),
+      .rdata_o(stored)
+  );
 
   assign taken_o = state[1];
 

@@ -27,19 +27,16 @@ module te_jump_target_cache (
     end
   end
 
-  logic [55:0] tags [128];
-  logic [55:0] stored;
-
-  assign stored = tags[index];
-
-  always_ff @(posedge clk_i) begin
-    if (store_i) begin
-      tags[index] <= tag;
-    end
-  end
+  te_ram_56x128 i_tags (
+      .clk_i(clk_i),
+      .we_i(store_i),
+      .waddr_i(index),
+      .wdata_i(tag),
+      .raddr_i(index),
+      .rdata_o(stored_o)
+  );
 
   assign known_o = known_q[index];
-  assign stored_o = stored;
   assign tag_o = tag;
   assign index_o = index;
 

@@ -34,7 +34,6 @@ module te_return_stack (
 
   logic had_d, had_q;
   logic [3:0] top_d, top_q;
-  logic [62:0] links [16];
   logic [3:0] above;
 
   assign depth_o = depth_q;
@@ -52,17 +51,20 @@ module te_return_stack (
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (call_i) begin
-      links[above] <= link_i;
-    end
-  end
-
   logic [62:0] newest;
+
+  te_ram_63x16 i_links (
+      .clk_i(clk_i),
+      .we_i(call_i),
+      .waddr_i(above),
+      .wdata_i(link_i),
+      .raddr_i(top_q),
+      .rdata_o(newest)
+  );
+
   logic same_d, same_q;
   logic expected_d, expected_q;
 
-  assign newest = links[top_q];
   assign same_d = newest == target_i;
   assign expected_d = !(|depth_q) | (newest == target_i);
   assign expected_o = expected_q;

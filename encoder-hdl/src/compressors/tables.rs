@@ -1,6 +1,7 @@
 //! Memories that start with a known content.
 
-use hartrace_rtl::{Expr, Memory, Module, index_width, lit, zero};
+use crate::cells::memory;
+use hartrace_rtl::{Expr, Module, index_width, lit, zero};
 
 /// Entries are cleared one by one after a reset: memories have no reset.
 pub(crate) struct Clear {
@@ -34,16 +35,18 @@ impl Clear {
         self.index.trunc(index_width(entries))
     }
 
-    /// Adds the write port of a table.
-    pub(crate) fn write(
+    /// Adds the memory of a table with as many entries; `word` is what it has at `from`.
+    pub(crate) fn table(
         &self,
         m: &Module,
-        memory: &Memory,
+        name: &str,
         (enable, index, data): (&Expr, &Expr, Expr),
         initial: Expr,
+        (from, word): (&Expr, &Expr),
     ) {
         let enable = &self.active | enable;
         let index = self.active.mux(&self.index, index);
-        m.write(memory, enable, index, self.active.mux(initial, data));
+        let data = self.active.mux(initial, data);
+        memory(m, name, 1 << self.index.width(), (&enable, &index, &data), (from, word));
     }
 }

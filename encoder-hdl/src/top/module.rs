@@ -1,6 +1,8 @@
 //! The top module.
 
 use crate::bundle::module_of_lanes;
+use crate::cells::gathered;
+use crate::core::ORIGIN;
 use crate::files;
 use crate::top::bus::Bus;
 use crate::top::config::{Sink, TimeSource, TopConfig, TopError};
@@ -153,9 +155,10 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
     Ok(m.finish().prefixed(&config.prefix))
 }
 
-/// Names and texts of the SystemVerilog files of a top module, in the order that tools require.
+/// Names and texts of the SystemVerilog files of a top module, in the order that tools require. Memories and queues are in one
+/// of them, `te_cells.sv`; each other module has its own.
 pub fn sources(config: &TopConfig) -> Result<Vec<(String, String)>, TopError> {
-    Ok(files(&top(config)?))
+    Ok(gathered(files(&top(config)?), &config.prefix, ORIGIN))
 }
 
 /// Packets on their way.

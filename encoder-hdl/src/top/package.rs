@@ -1,6 +1,7 @@
 //! Everything that is delivered with the modules: lists of files for tools, parameters for
 //! decoders, registers for software.
 
+use crate::cells::gathered;
 use crate::core::{files_from, noted};
 use crate::registers::{AxiBridge, axi_to_apb};
 use crate::top::{Encapsulation, Sink, TopConfig, TopError, header, manual, struct_wrapper, top};
@@ -27,8 +28,8 @@ pub enum PackageError {
     Toml(#[from] toml::ser::Error),
 }
 
-/// Returns names and texts of all files: modules, which say what they were made from, lists of them for tools
-/// (`te_top.f`, `te_core.f`, Bender and FuseSoC), the configuration, the parameters for a decoder (`params.toml`), and the
+/// Returns names and texts of all files: modules, which say what they were made from, with all cells of a technology in one
+/// file (`te_cells.sv`), lists of them for tools (`te_top.f`, `te_core.f`, Bender and FuseSoC), the configuration, the parameters for a decoder (`params.toml`), and the
 /// registers for people and for C, for a sink in memory with a driver. The lists do not have the [`struct_wrapper`], which needs
 /// types of others.
 ///
@@ -57,9 +58,12 @@ pub fn package(
             files.push((name, text));
         }
     }
+    let gather = |files| gathered(files, &config.prefix, &origin);
+    let mut files = gather(files);
     let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
     let core = crate::encoder(&config.encoder).map_err(TopError::from)?.prefixed(&config.prefix);
-    let list: String = core.files().iter().map(|(name, _)| format!("{name}.sv\n")).collect();
+    let list = gather(files_from(&core, &origin));
+    let list: String = list.iter().map(|(name, _)| format!("{name}\n")).collect();
     files.extend(lists(&config.module(), &names));
     let (name, text) = struct_wrapper(config)?;
     files.push((name, noted(&text, &origin)));
@@ -199,6 +203,60 @@ mod tests {
         let wrong = TopConfig { axi_bridge: Some(wrong), ..TopConfig::default() };
         let error = wrong.check().unwrap_err().to_string();
         assert_eq!(error, "axi_bridge.data_bytes = 16 is none of [4, 8]");
+    }
+
+    /// Whatever is generated, only the file of cells has memories, and it comes first.
+    #[test]
+    fn memories_are_in_one_file() {
+        let array = |line: &str| line.trim_start().starts_with("logic") && line.ends_with("];");
+        let memories = |text: &str| text.lines().filter(|line| array(line)).count();
+        let sinks = [Sink::MEMORY, Sink::AXI_STREAM, Sink::ATB, Sink::FRAMES];
+        let named = crate::Config::all_named().into_values();
+        for (encoder, sink) in named.flat_map(|encoder| sinks.map(|sink| (encoder.clone(), sink))) {
+            for prefix in ["", "soc0_"] {
+                let top = TopConfig::of(encoder.clone());
+                let config = TopConfig { sink, prefix: prefix.into(), ..top };
+                let files = package(&config, Vec::new()).unwrap();
+                let (cells, others) = files.split_first().unwrap();
+                assert_eq!(cells.0, format!("{prefix}te_cells.sv"));
+                assert!(memories(&cells.1) > 2 && !cells.1.contains("clock_gate"), "{}", cells.1);
+                assert_eq!(
+                    cells.1.matches("\nmodule ").count(),
+                    cells.1.matches(&format!("\nmodule {prefix}")).count()
+                );
+                for (name, text) in others.iter().filter(|(name, _)| name.ends_with(".sv")) {
+                    assert_eq!(memories(text), 0, "{name}");
+                }
+                for list in ["te_top.f", "te_core.f"] {
+                    let list = format!("{prefix}{list}");
+                    let list = &files.iter().find(|(name, _)| *name == list).unwrap().1;
+                    assert_eq!(list.lines().next(), Some(cells.0.as_str()));
+                    assert!(!list.contains("fifo_") && !list.contains("te_ram_"), "{list}");
+                }
+            }
+        }
+    }
+
+    /// A queue of the connector that the encoder has, too, is there once.
+    #[test]
+    fn cells_of_both_are_in_one_file() {
+        let module = |name: &str| {
+            let text = noted(&format!("module {name} ();\nendmodule\n"), "Another origin.");
+            (format!("{name}.sv"), text)
+        };
+        let beside = ["fifo_64x8", "fifo_9x9", "te_clock_gate", "te_beside"].map(module);
+        let files = package(&TopConfig::default(), beside.into()).unwrap();
+        let (name, cells) = &files[0];
+        assert_eq!(name, "te_cells.sv");
+        for cell in ["fifo_64x8", "fifo_9x9", "te_clock_gate"] {
+            assert_eq!(cells.matches(&format!("\nmodule {cell} (")).count(), 1, "{cell}");
+            assert!(!files.iter().any(|(name, _)| *name == format!("{cell}.sv")), "{cell}");
+        }
+        assert!(!cells.contains("Another origin.") && cells.matches("SPDX").count() == 1);
+        // A memory comes before the queue that has it, and what is there is described.
+        assert!(cells.find("module te_ram_64x8") < cells.find("module fifo_64x8"));
+        assert!(cells.contains("// te_clock_gate: "));
+        assert!(files.iter().any(|(name, _)| name == "te_beside.sv"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A buffer in LUT RAM.
 
+use crate::cells::memory;
 use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, zero};
 
 /// A first-word-fall-through FIFO of `depth` words of `width` bits: `fifo_{width}x{depth}`.
@@ -34,7 +35,6 @@ pub fn fifo(width: u32, depth: u32) -> Component {
     let write = m.reg_en("write", zero(index_width(depth)), &push);
     let read = m.reg_en("read", zero(index_width(depth)), &pop);
     let usage = m.reg_en("usage", zero(index_width(depth + 1)), &push ^ &pop);
-    let mem = m.memory("mem", width, depth);
 
     m.assign(&full_o, usage.q.is(depth.into()));
     m.assign(&ready_o, !&full_o);
@@ -47,9 +47,7 @@ pub fn fifo(width: u32, depth: u32) -> Component {
     m.assign(&usage.d, push.mux(&usage.q + &one, &usage.q - &one));
     m.assign(&usage_o, &usage.q);
 
-    m.write(&mem, &push, &write.q, &data_i);
-    let word = m.read(&mem, "word", &read.q);
-    m.assign(&data_o, &word);
+    memory(&m, "i_words", depth, (&push, &write.q, &data_i), (&read.q, &data_o));
 
     // With these claims, the properties of a FIFO can be proven by induction.
     let last = u128::from(depth - 1);

@@ -36,8 +36,7 @@ pub(super) fn streams(config: &Sdc) -> Component {
     m.section("Ways that have it, that are free, and that were not used lately.");
     // Valid, used, key.
     let entry = 2 + key.width();
-    let memory = m.memory("entries", entry * ways, sets);
-    let word = m.read(&memory, "word", &set);
+    let word = m.wire("word", entry * ways);
     let first = m.let_("first_set", !set.any());
     let at = |way: u32, bit: u32| word.bit(way * entry + bit);
     let usable = |way: u32| if way == 0 { !&first } else { lit(1, 1) };
@@ -67,7 +66,7 @@ pub(super) fn streams(config: &Sdc) -> Component {
         let valid = at(way, entry - 1) | chosen.bit(way);
         concat(&[&valid, &marks.bit(way), &chosen.bit(way).mux(&key, old)])
     });
-    clear.write(&m, &memory, (&update, &set, after), zero(entry * ways));
+    clear.table(&m, "i_entries", (&update, &set, after), zero(entry * ways), (&set, &word));
     m.assign(&found_o, &found);
     m.assign(&index_o, concat(&[&set, &number(&chosen)]));
     m.finish()
@@ -86,10 +85,8 @@ pub(super) fn successors(config: &Sdc) -> Component {
     let next = m.input("next_i", config.index(), "by this one");
     let clear = Clear::inputs(&m, config.entries);
     let next_o = m.output("next_o", config.index(), "what followed it last, or 0");
-    let memory = m.memory("successors", config.index(), config.entries);
-    let word = m.read(&memory, "word", &index);
-    clear.write(&m, &memory, (&update, &before, next), zero(config.index()));
-    m.assign(&next_o, word);
+    let none = zero(config.index());
+    clear.table(&m, "i_successors", (&update, &before, next), none, (&index, &next_o));
     m.finish()
 }
 

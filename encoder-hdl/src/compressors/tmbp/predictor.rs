@@ -20,11 +20,11 @@ pub(super) fn outcomes(config: &Tmbp) -> Component {
     let clear = Clear::inputs(&m, config.entries);
     let taken_o = m.output("taken_o", 1, "the prediction");
 
-    let counters = m.memory("counters", 2, config.entries);
-    let counter = m.read(&counters, "counter", &index);
+    let counter = m.wire("counter", 2);
     let up = counter.all().mux(&counter, &counter + lit(2, 1));
     let down = counter.any().mux(&counter - lit(2, 1), &counter);
-    clear.write(&m, &counters, (&update, &index, taken.mux(up, down)), lit(2, 1));
+    let next = taken.mux(up, down);
+    clear.table(&m, "i_counters", (&update, &index, next), lit(2, 1), (&index, &counter));
     m.assign(&taken_o, counter.bit(1));
     m.finish()
 }
@@ -50,10 +50,8 @@ pub(super) fn returns(config: &Tmbp) -> Component {
         b.when(&push & !&pop, |b| b.set(&top.d, &above));
         b.when(&pop & !&push, |b| b.set(&top.d, &top.q - lit(width, 1)));
     });
-    let links = m.memory("links", LOW - 1, config.ras);
-    let newest = m.read(&links, "newest", &top.q);
-    clear.write(&m, &links, (&push, &pop.mux(&top.q, &above), link), zero(LOW - 1));
-    m.assign(&newest_o, newest);
+    let to = pop.mux(&top.q, &above);
+    clear.table(&m, "i_links", (&push, &to, link), zero(LOW - 1), (&top.q, &newest_o));
     m.finish()
 }
 
@@ -74,8 +72,7 @@ pub(super) fn targets(config: &Tmbp) -> Component {
     let low_o = m.output("low_o", LOW - 1, "the target that is remembered, or zero");
 
     let entry = 1 + TAG + LOW - 1;
-    let memory = m.memory("entries", entry * ways, sets);
-    let word = m.read(&memory, "word", &set);
+    let word = m.wire("word", entry * ways);
     let entries: Vec<Expr> = (0..ways).map(|way| word.slice(way * entry, entry)).collect();
     let hits: Vec<Expr> = (0..)
         .zip(&entries)
@@ -94,6 +91,6 @@ pub(super) fn targets(config: &Tmbp) -> Component {
         after.push(found_before.mux(&pair[1], &pair[0]));
     }
     let after = concat(&after.iter().rev().collect::<Vec<_>>());
-    clear.write(&m, &memory, (&update, &set, after), zero(entry * ways));
+    clear.table(&m, "i_entries", (&update, &set, after), zero(entry * ways), (&set, &word));
     m.finish()
 }

@@ -20,7 +20,7 @@ pub(crate) fn proofs() -> Vec<Proof> {
             Proof::any_run(&format!("fifo_{depth}_order"), &rig, depth + 6)
                 .refuted_by("push = valid_i & ready_o", "push = valid_i")
                 .refuted_by("ready_o = !full_o", "ready_o = 1'b1")
-                .refuted_by("mem[write_q]", "mem[read_q]"),
+                .refuted_by("words[waddr_i]", "words[raddr_i]"),
         );
     }
     proofs.push(

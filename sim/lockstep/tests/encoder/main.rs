@@ -6,6 +6,7 @@
 //! Verilator, or without that folder, the tests are shown as ignored.
 
 mod bundled;
+mod cells;
 mod compressors;
 mod crafted;
 mod document;
@@ -73,6 +74,7 @@ fn main() {
     trials.extend(compressors::trials(missing));
     trials.extend(peer::trials(missing));
     trials.extend(offered::trials(missing));
+    trials.extend(cells::trials(missing));
     trials.extend(unknown::trials(missing));
     trials.extend(document::trials());
     let conclusion = libtest_mimic::run(&args, trials);
