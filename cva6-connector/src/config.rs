@@ -12,8 +12,10 @@ pub struct Config {
     /// Maximum number of blocks output in one cycle, if less than `lanes`: for
     /// [`Building::Serialised`].
     pub blocks: Option<u8>,
-    /// Width of addresses and trap values: 32 or 64.
+    /// Width of addresses, causes and trap values of the hart: 32 or 64.
     pub xlen: u8,
+    /// Width of the addresses and trap values that the encoder receives, if less than `xlen`: what is above is left out.
+    pub iaddress_width_p: Option<u8>,
     /// Width of *itype*: 3, or 4 to report calls and returns.
     pub itype_width_p: u8,
     /// Width of *iretire*, which counts half-words.
@@ -64,6 +66,7 @@ impl Default for Config {
             lanes: 2,
             blocks: None,
             xlen: 64,
+            iaddress_width_p: None,
             itype_width_p: 4,
             iretire_width_p: 5,
             ecause_width_p: 5,
@@ -103,9 +106,12 @@ impl Config {
     #[must_use]
     pub fn for_encoder(encoder: &hartrace_encoder_hdl::Config) -> Self {
         let params = &encoder.etrace;
+        let width = params.iaddress_width_p;
+        let xlen = if width > 32 { 64 } else { 32 };
         Self {
             lanes: encoder.lanes,
-            xlen: params.iaddress_width_p,
+            xlen,
+            iaddress_width_p: (width != xlen).then_some(width),
             itype_width_p: encoder.itype_width_p,
             iretire_width_p: encoder.iretire_width_p,
             ecause_width_p: params.ecause_width_p,
@@ -138,7 +144,8 @@ impl Config {
             ("blocks", self.most_blocks() as u8, self.fewest_blocks(), self.lanes),
             ("itype_width_p", self.itype_width_p, 3, 4),
             ("iretire_width_p", self.iretire_width_p, 2, 16),
-            ("ecause_width_p", self.ecause_width_p, 1, self.xlen),
+            ("iaddress_width_p", self.address() as u8, 24, self.xlen),
+            ("ecause_width_p", self.ecause_width_p, 1, self.address() as u8),
             ("privilege_width_p", self.privilege_width_p, 2, 8),
             ("context_width_p", self.context_width_p, 0, 64),
             ("fifo_depth", self.fifo_depth, 2, 128),
@@ -169,9 +176,9 @@ impl Config {
         self.blocks.unwrap_or(self.lanes).into()
     }
 
-    /// Width of addresses.
+    /// Width of addresses, as the encoder has them.
     pub(crate) fn address(&self) -> u32 {
-        self.xlen.into()
+        self.iaddress_width_p.unwrap_or(self.xlen).into()
     }
 
     pub(crate) fn itype(&self) -> u32 {

@@ -50,6 +50,9 @@ pub fn connector(config: &Config) -> Result<Component, ConfigError> {
             (_, "clk_i" | "rst_ni") => {}
             (_, "itype_i") => inputs.push((name, side_by_side(&itypes))),
             (_, "ends_i") => inputs.push((name, side_by_side(&ends))),
+            (_, "pc_i" | "cause_i" | "tval_i" | "trap_pc_i") => {
+                inputs.push((name, narrowed(&m, config, name, &port.doc, port.width)));
+            }
             (Direction::Input, _) => inputs.push((name, m.input(name, port.width, &port.doc))),
             (Direction::Output, _) => outputs.push((name, m.output(name, port.width, &port.doc))),
         }
@@ -60,6 +63,21 @@ pub fn connector(config: &Config) -> Result<Component, ConfigError> {
         m.assign(output, &blocks[name]);
     }
     Ok(m.finish())
+}
+
+/// An input with as many bits as the hart has for each address, and of each those that the encoder has: `width` together.
+fn narrowed(m: &Module, config: &Config, name: &str, doc: &str, width: u32) -> Expr {
+    let (from, to) = (u32::from(config.xlen), config.address());
+    let lanes = width / to;
+    let input = m.input(name, lanes * from, doc);
+    if from == to {
+        return input;
+    }
+    let lane = |i: u32| {
+        m.unused(&input.slice(i * from + to, from - to));
+        input.slice(i * from, to)
+    };
+    side_by_side(&(0..lanes).map(lane).collect::<Vec<_>>())
 }
 
 /// Names and texts of the SystemVerilog files of a connector, in the order that tools require.

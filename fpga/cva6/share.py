@@ -73,6 +73,14 @@ def core(folder, environment):
     return f"read_slang {SLANG} -D VERILATOR=1 --blackboxed-module sram --empty-blackboxes -f core.f"
 
 
+def narrow(folder, command, config):
+    """A file with a named configuration, and addresses of 40 bits."""
+    subprocess.run([command, "hdl", "--config", config, "-o", folder / "wide"], check=True, stdout=subprocess.DEVNULL)
+    text = (folder / "wide/config.toml").read_text()
+    (folder / "narrow.toml").write_text(text.replace("iaddress_width_p = 64", "iaddress_width_p = 40"))
+    return folder / "narrow.toml"
+
+
 def trace(folder, command, options, environment):
     """The encoder alone, with registers and encapsulation, and whole; the connector; and the adapter within the core."""
     out = folder / "hdl"
@@ -103,10 +111,15 @@ def main():
             report["core"] = {kind: json.loads(Path(sys.argv[3]).read_text())["core"][kind] for kind in ["lut4", "ff"]}
         else:
             report["core"] = count(Path(name), f"{core(Path(name), environment)} --top cva6", "cva6")
-    encoders = {"small": [], "small, one block per cycle": ["--lanes", "1"], "cva6": [], "full": []}
+    one = ["--lanes", "1"]
+    encoders = {"small": [], "small, one block per cycle": one, "small, addresses of 40 bits": [],
+                "small, addresses of 40 bits, one block per cycle": one, "cva6": [], "full": []}
     for encoder, options in encoders.items():
         with tempfile.TemporaryDirectory() as name:
-            options = ["--config", encoder.split(",")[0], *options]
+            config = encoder.split(",")[0]
+            if "40 bits" in encoder:
+                config = narrow(Path(name), command, config)
+            options = ["--config", config, *options]
             parts = trace(Path(name), command, options, environment)
         connected = ["cva6_te_connector", "cva6_te_adapter"]
         parts["without_sink"] = share(parts, ["te_hart", *connected], report["core"])

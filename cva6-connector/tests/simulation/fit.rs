@@ -7,7 +7,11 @@ use libtest_mimic::Failed;
 
 /// Every hart signal of the connector is an input of the encoder, of the same width.
 pub(crate) fn all_named() -> Result<(), Failed> {
-    for (name, config) in hartrace_encoder_hdl::Config::all_named() {
+    let mut all = hartrace_encoder_hdl::Config::all_named();
+    let mut narrow = all["linux"].clone();
+    narrow.etrace.iaddress_width_p = 40;
+    all.insert("addresses of 40 bits".to_owned(), narrow);
+    for (name, config) in all {
         let connector = connector(&Config::for_encoder(&config))?;
         let core = encoder(&config)?;
         let mut fits = Vec::new();
@@ -36,7 +40,8 @@ pub(crate) fn all_named() -> Result<(), Failed> {
 /// The error of every field names its range.
 pub(crate) fn ranges() -> Result<(), Failed> {
     type Change = fn(&mut Config, u8);
-    let fields: [(&str, u8, u8, Change); 6] = [
+    let fields: [(&str, u8, u8, Change); 7] = [
+        ("iaddress_width_p", 24, 64, |c, v| c.iaddress_width_p = Some(v)),
         ("lanes", 1, 4, |c, v| c.lanes = v),
         ("itype_width_p", 3, 4, |c, v| c.itype_width_p = v),
         ("iretire_width_p", 2, 16, |c, v| c.iretire_width_p = v),

@@ -105,17 +105,17 @@ impl SocConfig {
         self.top.encoder.overflow == Overflow::Stall
     }
 
-    /// Returns the width of the cores, which is that of addresses.
+    /// Returns the width of the cores, which addresses have or come near to.
     #[must_use]
     pub fn xlen(&self) -> Xlen {
-        if self.top.encoder.etrace.iaddress_width_p == 32 { Xlen::Rv32 } else { Xlen::Rv64 }
+        if self.top.encoder.etrace.iaddress_width_p <= 32 { Xlen::Rv32 } else { Xlen::Rv64 }
     }
 
     fn check(&self, interface: Interface) -> Result<(), SocError> {
         let encoder = &self.top.encoder;
         let width = encoder.etrace.iaddress_width_p;
         // Current cores exist in both widths; elaboration compares.
-        if width != 64 && (width, interface) != (32, Interface::Probes) {
+        if width <= 32 && (width, interface) != (32, Interface::Probes) {
             return Err(SocError::Fit { name: "iaddress_width_p", value: width.into(), needs: 64 });
         }
         if encoder.lanes > COMMIT_PORTS {

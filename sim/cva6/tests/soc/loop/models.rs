@@ -13,6 +13,8 @@ use std::time::Instant;
 pub(crate) enum Kind {
     /// Delta and full addresses, with a 3-bit itype.
     Small,
+    /// The same, with addresses of 40 bits.
+    Narrow,
     /// Every mode.
     Full,
     /// Every mode, and the core waits when there is no room.
@@ -40,6 +42,11 @@ impl Kind {
         let named = |name: &str| Config::named(name).ok_or_else(|| format!("no {name}"));
         Ok(match self {
             Self::Small => SocConfig::new(named("small")?, 1),
+            Self::Narrow => {
+                let mut small = named("small")?;
+                small.etrace.iaddress_width_p = 40;
+                SocConfig::new(small, 1)
+            }
             Self::Full => SocConfig::new(named("full")?, 1),
             Self::FullStall => {
                 SocConfig::new(Config { overflow: Overflow::Stall, ..named("full")? }, 1)
@@ -59,7 +66,7 @@ impl Kind {
 
     /// The system, built once. Several are built at the same time if several trials need them.
     pub(crate) fn soc(self) -> Result<&'static Soc, String> {
-        static BUILT: [OnceLock<Result<Soc, String>>; 11] = [const { OnceLock::new() }; 11];
+        static BUILT: [OnceLock<Result<Soc, String>>; 12] = [const { OnceLock::new() }; 12];
         BUILT[self as usize].get_or_init(|| self.build()).as_ref().map_err(Clone::clone)
     }
 
