@@ -50,7 +50,7 @@ fn file(design: &Design) -> String {
 const WHOLE: [&str; 2] = ["te_top", "cva6_te_connector"];
 
 /// Configurations that are measured as a whole.
-const FOR_CVA6: [&str; 2] = ["small", "cva6"];
+const FOR_CVA6: [&str; 4] = ["small", "cva6", "full", "linux"];
 
 /// The core of every named configuration, and every compressor.
 fn designs() -> Result<Vec<Design>, Failed> {
