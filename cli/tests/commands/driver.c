@@ -11,7 +11,12 @@ int main(int argc, char **argv)
 {
     if (argc != 3)
         return 1;
-    struct trace trace = {(uintptr_t)encoder, (uintptr_t)sink, strtoull(argv[1], 0, 0), strtoull(argv[2], 0, 0)};
+    struct trace trace = {
+        .encoder = (uintptr_t)encoder,
+        .sink = (uintptr_t)sink,
+        .buffer = strtoull(argv[1], 0, 0),
+        .size = strtoull(argv[2], 0, 0),
+    };
     int result = trace_start(&trace, 0, 6);
     uint32_t control = sink[TR_RAM_CONTROL_OFFSET / 4];
     printf("%d %#" PRIx32 " %#" PRIx32 " %" PRIu32 "\n", result, sink[TR_RAM_START_LOW_OFFSET / 4],
