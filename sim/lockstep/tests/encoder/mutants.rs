@@ -128,17 +128,24 @@ fn difference(bench: &mut Bench, mutant: u64, on: &[Stimulus]) -> Result<Option<
         let simulation = bench.simulation();
         let chosen = simulation.input("mutant_i")?;
         simulation.set(chosen, mutant);
-        match stimulus.run(bench) {
-            Ok(_) => {}
-            Err(
-                error @ (Mismatch::Payload { .. }
-                | Mismatch::Unexpected { .. }
-                | Mismatch::Empty { .. }
-                | Mismatch::Stuck { .. }
-                | Mismatch::Simulation(SimError::Stopped { .. })),
-            ) => return Ok(Some(error.to_string())),
-            Err(error) => return Err(error.into()),
+        if let Some(why) = noticed(stimulus.run(bench))? {
+            return Ok(Some(why));
         }
     }
     Ok(None)
+}
+
+/// What a run shows to be wrong with the RTL. Other errors say nothing about it.
+pub(crate) fn noticed<T>(run: Result<T, Mismatch>) -> Result<Option<String>, Failed> {
+    match run {
+        Ok(_) => Ok(None),
+        Err(
+            error @ (Mismatch::Payload { .. }
+            | Mismatch::Unexpected { .. }
+            | Mismatch::Empty { .. }
+            | Mismatch::Stuck { .. }
+            | Mismatch::Simulation(SimError::Failed { .. } | SimError::Stopped { .. })),
+        ) => Ok(Some(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
 }
