@@ -22,7 +22,7 @@ const MOST_CRATES: usize = 26;
 
 /// The largest number of lines of the command line: it keeps arguments, files, progress and exit status.
 /// Everything else belongs in a library, where it can be used from Rust.
-const MOST_LINES_OF_CLI: usize = 5000;
+const MOST_LINES_OF_CLI: usize = 5600;
 
 /// Crates that golden models check, and therefore must not use.
 const CHECKED_BY_GOLDEN: [&str; 3] =
