@@ -1,5 +1,6 @@
 //! The command line.
 
+mod claims;
 mod compare;
 mod decode;
 mod events;
@@ -16,6 +17,7 @@ mod snapshot;
 mod stream;
 mod values;
 
+pub(crate) use claims::claim;
 pub(crate) use compare::SchemesArgs;
 pub(crate) use decode::{DecodeArgs, Emit, ExportArgs, PageArgs};
 pub(crate) use events::EventsArgs;

@@ -7,8 +7,7 @@ use hartrace_capture::bundle::{self, Names};
 use hartrace_capture::description::{Description, ProgramFile};
 use hartrace_capture::follow::Filling;
 use hartrace_capture::params::Draft;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 /// Runs the command.
@@ -38,16 +37,15 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
     let name = names.unused(Path::new(&described.name));
     let name = name.strip_suffix(".zst").unwrap_or(&name);
     let capture = described::open(&described)?;
-    let failed = |error| Failure::write(args.output.display(), &error);
-    let file = File::create(&args.output).map_err(failed)?;
-    let out = BufWriter::new(file);
-    bundle::write(out, name, Filling(capture.input), &description, &programs).map_err(failed)?;
+    let mut out = files::create(&args.output)?;
+    bundle::write(&mut out, name, Filling(capture.input), &description, &programs)?;
+    out.finish()?;
     capture.bar.finish_and_clear();
-    let mut out = files::stdout();
+    let mut out = files::summary();
     writeln!(
         out,
         "{}: {name}, its description and {} program{}",
-        args.output.display(),
+        files::output_name(&args.output),
         programs.len(),
         if programs.len() == 1 { "" } else { "s" }
     )?;

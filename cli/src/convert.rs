@@ -13,18 +13,20 @@ use std::io::{self, Write};
 pub(crate) fn run(args: &ConvertArgs) -> Result<Status, Failure> {
     let options = input::options(&args.format, args.xlen, ITypeWidth::Four);
     let (mut source, bar) = input::open(&args.input, &options)?;
-    let place = || args.output.as_deref().map_or(String::new(), files::output_name);
-    let failed = |error: io::Error| Failure::write(place(), &error);
     let mut writer = match &args.output {
-        Some(path) => Some(Writer::new(files::create(path)?).map_err(failed)?),
+        Some(path) => Some(Writer::new(files::create(path)?)?),
         None => None,
     };
     let tally = Tally::read(&mut source, |row| match &mut writer {
-        Some(writer) => writer.push(row).map_err(failed),
+        Some(writer) => Ok::<_, Failure>(writer.push(row)?),
         None => Ok(()),
     })?;
     let written = match writer {
-        Some(writer) => Some(writer.finish_counted().map_err(failed)?.1),
+        Some(writer) => {
+            let (output, bytes) = writer.finish_counted()?;
+            output.finish()?;
+            Some(bytes)
+        }
         None => None,
     };
     bar.finish_and_clear();

@@ -19,7 +19,7 @@ use hartrace_report::stats::{Program, Stats};
 use hartrace_report::{
     Form, Gaps, LARGE, Limits, Look, Naming, NoLines, Origin, Printer, Report, SMALL, Shared, With,
 };
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -123,35 +123,38 @@ impl Job<'_> {
         form.report(&look, Whole { job: self, input, size, gaps })?
     }
 
-    /// Makes a page, even if an error follows.
+    /// Makes a page.
     fn page(&self, input: Input<'_>, gaps: Gaps) -> Result<Status, Failure> {
         let follow = &self.following.follow;
         let mut html = Html::new(&follow.programs, follow.setup.xlen);
         let is_capture = matches!(input.input, Origin::Capture(_));
-        let outcome = self.report(input, SMALL, &mut html, gaps);
+        // A name that cannot be written is reported before anything is decoded.
+        let out = self.args.out()?;
+        let (status, _) = self.report(input, SMALL, &mut html, gaps, io::sink())?;
         let mut stats = Stats::from(&follow.packets());
         stats.program = Some(Program::new(html.count(), stats.bits));
-        report::write(html, &self.following.about, is_capture.then_some(&stats), self.args)?;
-        outcome
+        report::write(html, &self.following.about, is_capture.then_some(&stats), out)?;
+        Ok(status)
     }
 
     /// Decodes everything within the limits, in parts of about `size` bytes. Prints what was decoded
-    /// even if an error follows.
-    fn report<R: Report + Send>(
+    /// even if an error follows. Returns where it was printed.
+    fn report<R: Report + Send, W: Write + Send>(
         &self,
         input: Input<'_, impl Read + Send>,
         size: usize,
         report: R,
         gaps: Gaps,
-    ) -> Result<Status, Failure> {
+        out: W,
+    ) -> Result<(Status, W), Failure> {
         let (following, limits) = (self.following, self.limits.as_ref());
-        let mut printer = Printer::new(report, self.args.out()?, gaps);
+        let mut printer = Printer::new(report, out, gaps);
         let progress = input.progress();
         let Capture { input, bar, .. } = input;
         let outcome = printer.follow(&following.follow, input, size, limits, progress);
         bar.finish_and_clear();
         outcome.map_err(|error| following.failure(error))?;
-        Ok(Status::from(&printer.gaps))
+        Ok((Status::from(&printer.gaps), printer.out))
     }
 }
 
@@ -172,7 +175,10 @@ impl With for Whole<'_, '_> {
     type Output = Result<Status, Failure>;
 
     fn with<R: Report + Send>(self, report: R) -> Result<Status, Failure> {
-        self.job.report(self.input, self.size, report, self.gaps)
+        let out = self.job.args.out()?;
+        let (status, out) = self.job.report(self.input, self.size, report, self.gaps, out)?;
+        out.finish()?;
+        Ok(status)
     }
 }
 

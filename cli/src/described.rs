@@ -9,14 +9,18 @@ use hartrace_capture::described::{Content, Described, DescribedError};
 use hartrace_capture::description::{Description, Traced};
 use hartrace_capture::params::Setup;
 use hartrace_capture::programs::{Code, Placed};
-use std::io::Cursor;
+use std::io::{self, Cursor};
 use std::path::Path;
 
 /// Looks for the description of a capture.
 pub(crate) fn find(path: &Path) -> Result<Described, Failure> {
     match files::is_standard(path) {
         true => Ok(Described::unknown(path, files::name(path))),
-        false => Ok(Described::find(path)?),
+        false => {
+            let described = Described::find(path)?;
+            described.files().iter().try_for_each(|file| files::reads(file))?;
+            Ok(described)
+        }
     }
 }
 
@@ -24,9 +28,17 @@ pub(crate) fn find(path: &Path) -> Result<Described, Failure> {
 /// A ring buffer is put in order.
 pub(crate) fn stream(path: &Path, args: &StreamArgs) -> Result<(Described, Setup), Failure> {
     let mut described = find(path)?;
+    trust(&mut described, args);
     let mut setup = params::setup(args, Some(&described))?;
     order(&mut described, args, &mut setup)?;
     Ok((described, setup))
+}
+
+/// With a file of parameters, the description need not be of this capture.
+pub(crate) fn trust(described: &mut Described, args: &StreamArgs) {
+    if args.params.is_some() {
+        described.trust();
+    }
 }
 
 /// Puts a ring buffer in order, if the capture is said to be one.
@@ -45,18 +57,25 @@ pub(crate) fn order(
 
 /// Opens a capture.
 pub(crate) fn open(described: &Described) -> Result<Capture, Failure> {
-    match described.content()? {
-        Content::File(path) => Capture::open(path),
-        Content::Bytes(bytes) => Ok(Capture::of(Box::new(Cursor::new(bytes)))),
-    }
+    described.check_length()?;
+    let capture = match described.content()? {
+        Content::File(path) => Capture::open(path)?,
+        Content::Bytes(bytes) => Capture::of(Box::new(Cursor::new(bytes)) as files::Input),
+    };
+    Ok(capture.map(|input| Box::new(described.checked(input)) as files::Input))
 }
 
 /// Reads a whole capture.
 pub(crate) fn read(described: &Described) -> Result<Vec<u8>, Failure> {
-    match described.content()? {
-        Content::File(path) => files::read(path),
-        Content::Bytes(bytes) => Ok(bytes),
-    }
+    described.check_length()?;
+    let bytes = match described.content()? {
+        Content::File(path) => files::read(path)?,
+        Content::Bytes(bytes) => bytes,
+    };
+    let mut rest = described.checked(&bytes[..]);
+    let checked = io::copy(&mut rest, &mut io::sink());
+    checked.map_err(|error| files::unreadable(Path::new(&described.name), &error))?;
+    Ok(bytes)
 }
 
 /// Reads the programs that a description names.
@@ -65,33 +84,33 @@ pub(crate) fn code(described: &Described) -> Result<Vec<Code>, Failure> {
     described.code(|path| files::read(path).map_err(|error| error.hint(hint)))
 }
 
-/// Writes the description of a capture beside it, with programs and bare code as the command line names them.
+/// The description of a capture of programs and bare code as the command line names them.
 pub(crate) fn describe_placed(
     capture: &Path,
     description: Description,
     programs: &[Placed],
     bare: &[Placed],
-) -> Result<(), Failure> {
+) -> Result<Description, Failure> {
     let code = image::placed(programs, bare)?;
     let paths = programs.iter().chain(bare).map(|placed| &placed.path);
     let traced =
         paths.zip(&code).map(|(path, code)| Traced { path, bytes: &code.bytes, at: code.at });
-    describe(capture, description, &traced.collect::<Vec<_>>())
+    Ok(describe(capture, description, &traced.collect::<Vec<_>>()))
 }
 
-/// Writes the description of a capture beside it. `programs` are the traced ones.
+/// The description of a capture that this command makes. `programs` are the traced ones.
 pub(crate) fn describe(
     capture: &Path,
     description: Description,
     programs: &[Traced<'_>],
-) -> Result<(), Failure> {
-    if files::is_standard(capture) {
-        return Ok(());
-    }
+) -> Description {
+    description.made_by(capture, command(), programs)
+}
+
+/// The words of this command.
+pub(crate) fn command() -> impl Iterator<Item = String> {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into());
-    description
-        .write(capture, ["hartrace".into()].into_iter().chain(words), programs)
-        .map_err(|error| Failure::write(Description::place(capture).display(), &error))
+    ["hartrace".into()].into_iter().chain(words)
 }
 
 impl From<DescribedError> for Failure {
@@ -102,6 +121,7 @@ impl From<DescribedError> for Failure {
                 .hint("`hartrace decode`, which reads it"),
             DescribedError::Unreadable { path, error } => files::unreadable(&path, &error),
             DescribedError::Bundle(error) => error.into(),
+            DescribedError::Capture { name, error } => Self::other_capture(&name, &error),
             DescribedError::Program { name, error } => Self::input(error)
                 .at(name)
                 .hint("the program that was traced, or --elf PROG to decode with another"),

@@ -16,6 +16,8 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
     let params = args.stream.params.as_deref();
     files::one_standard(params.into_iter().chain([args.a.as_path(), args.b.as_path()]))?;
     let [mut first, mut second] = [described::find(&args.a)?, described::find(&args.b)?];
+    described::trust(&mut first, &args.stream);
+    described::trust(&mut second, &args.stream);
     // Where only one has a description, it is of both.
     let [of_a, of_b] = match (&first.description, &second.description) {
         (None, Some(_)) => [&second, &second],

@@ -15,12 +15,10 @@ use std::io::Write;
 /// Runs the command.
 pub(crate) fn run(args: &EncodeArgs) -> Result<Status, Failure> {
     let (setup, mut run) = Run::open(&args.run)?;
-    let mut out = files::create(&args.output)?;
-    let failed = |error: std::io::Error| Failure::write(files::output_name(&args.output), &error);
-    run.each(&setup, |sent| out.write_all(sent.frame).map_err(failed))?;
-    out.flush().map_err(failed)?;
+    let mut out = files::create_capture(&args.output)?;
+    run.each(&setup, |sent| Ok(out.write_all(sent.frame)?))?;
     let description = Description { draft: Draft::from(&setup), ..Description::default() };
-    describe_placed(&args.output, description, &args.elf, &[])?;
+    out.finish(describe_placed(&args.output, description, &args.elf, &[])?)?;
     Ok(Status::Clean)
 }
 

@@ -1,18 +1,16 @@
 //! `hartrace run`: executes a program, encodes what retires, decodes it again and compares.
 
 use crate::args::ExecArgs;
-use crate::described::describe;
+use crate::described::command;
 use crate::failure::{Failure, Status};
 use crate::{files, progress};
-use hartrace_capture::description::Traced;
 use hartrace_etrace::ingress::Retired;
 use hartrace_sources::executed::modes::{self, UnknownMode};
-use hartrace_sources::executed::round::{Line, Output, RoundError, Table, Trial};
+use hartrace_sources::executed::round::{Line, RoundError, Table, Trial};
 use hartrace_sources::executed::{Problem, Program, ProgramError, half_words};
 use hartrace_sources::file::Writer;
 use indicatif::ProgressBar;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -33,19 +31,18 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
         (None, Some(folder)) => Some(folder.join(format!("{}.{mode}.te", program.name()))),
         (file, _) => file.clone(),
     };
-    let mut table = Table::new(files::stdout(), args.json);
+    let mut table = Table::new(files::summary(), args.json);
     let trial = Trial { program: &program, modes: &modes, limit: args.limit };
     let bar = progress::executed();
-    let place = args.retired.as_deref().unwrap_or(Path::new(""));
-    let retired = args.retired.as_deref().map(create).transpose()?;
-    let mut retired = retired.map(Writer::new).transpose().map_err(cannot_write(place))?;
+    let retired = args.retired.as_deref().map(files::create_new).transpose()?;
+    let mut retired = retired.map(Writer::new).transpose()?;
     let lines = trace(&trial, &args.program, file, &bar, |rows| {
         let mut push = |row| retired.as_mut().map_or(Ok(()), |retired| retired.push(row));
-        rows.iter().try_for_each(&mut push).map_err(cannot_write(place))
+        Ok(rows.iter().try_for_each(&mut push)?)
     })?;
-    // Dropping the buffer would not report a full disk.
-    let end = |retired: Writer<BufWriter<File>>| retired.finish()?.into_inner().map_err(Into::into);
-    retired.map(end).transpose().map_err(cannot_write(place))?;
+    if let Some(retired) = retired {
+        retired.finish()?.finish()?;
+    }
     bar.finish_and_clear();
     let good = table.print(&lines)?;
     table.finish(&lines)?;
@@ -85,30 +82,15 @@ pub(crate) fn trace(
     bar: &ProgressBar,
     mut retired: impl FnMut(&[Retired]) -> Result<(), Failure>,
 ) -> Result<Vec<Line>, Failure> {
-    let output = |mode: &str| match file(mode) {
-        Some(file) => Ok(Some(Box::new(create(&file)?) as Output)),
-        None => Ok(None),
-    };
-    let lines = trial.run(output, |rows| {
+    let output = |mode: &str| file(mode).map(|file| files::create_capture(&file)).transpose();
+    let mut lines = trial.run(output, |rows| {
         bar.inc(half_words(rows));
         retired(rows)
     })?;
-    let traced = [Traced::new(path, trial.program.elf())];
-    for line in &lines {
-        if let Some(file) = file(&line.mode) {
-            describe(&file, line.description(trial.program), &traced)?;
-        }
+    for line in &mut lines {
+        line.save(trial.program, path, command())?;
     }
     Ok(lines)
-}
-
-fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
-    path.parent().map_or(Ok(()), fs::create_dir_all).map_err(cannot_write(path))?;
-    Ok(BufWriter::new(File::create(path).map_err(cannot_write(path))?))
-}
-
-fn cannot_write(path: &Path) -> impl Fn(io::Error) -> Failure + '_ {
-    |error| Failure::input(format_args!("cannot write: {error}")).at(path.display().to_string())
 }
 
 impl From<ProgramError> for Failure {

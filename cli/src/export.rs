@@ -4,8 +4,9 @@ use crate::args::{DecodeArgs, Emit, ExportArgs};
 use crate::decode;
 use crate::failure::{Failure, Status};
 use crate::files;
+use hartrace_capture::output::Output;
 use hartrace_report::Timing;
-use std::io::Write;
+use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: ExportArgs) -> Result<Status, Failure> {
@@ -17,10 +18,7 @@ pub(crate) fn run(args: ExportArgs) -> Result<Status, Failure> {
 
 impl DecodeArgs {
     /// Where to print what was decoded.
-    pub(crate) fn out(&self) -> Result<Box<dyn Write + Send>, Failure> {
-        match &self.output {
-            Some(path) => files::create(path),
-            None => Ok(Box::new(files::stdout())),
-        }
+    pub(crate) fn out(&self) -> Result<Output, Failure> {
+        files::create(self.output.as_deref().unwrap_or(Path::new("-")))
     }
 }

@@ -1,5 +1,7 @@
 //! How commands end: exit statuses and error messages.
 
+use hartrace_capture::contents::OtherCapture;
+use hartrace_capture::output::{Action, Conflict, FileError};
 use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -84,13 +86,34 @@ impl Failure {
         }
     }
 
-    /// Writing to `place` failed.
+    /// Writing to `place` failed, unless the error names another file.
     pub(crate) fn write(place: impl fmt::Display, error: &io::Error) -> Self {
+        if let Some(error) = FileError::find(error) {
+            return Self::file(error);
+        }
         let kind = match error.kind() {
             io::ErrorKind::BrokenPipe => Kind::BrokenPipe,
             _ => Kind::Input,
         };
         Self::new(kind, format_args!("cannot write: {error}")).at(place)
+    }
+
+    /// A file cannot be read or written.
+    pub(crate) fn file(FileError { name, action, error }: &FileError) -> Self {
+        let other = error.get_ref().and_then(|inner| inner.downcast_ref::<OtherCapture>());
+        match (action, other) {
+            (Action::Write, _) => Self::write(name, error),
+            (Action::Read, Some(other)) => Self::other_capture(name, other),
+            (Action::Read, None) => Self::input(format_args!("cannot read: {error}")).at(name),
+        }
+    }
+
+    /// A capture is not the one that is described.
+    pub(crate) fn other_capture(name: &str, other: &OtherCapture) -> Self {
+        let description = &other.description;
+        Self::input(other).at(name).hint(format_args!(
+            "the capture that belongs to it, or --params {description} if this one was cut or changed on purpose"
+        ))
     }
 
     /// Nothing to report: the reader has closed our output.
@@ -114,7 +137,19 @@ pub(crate) fn warn(what: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "warning: {what}");
 }
 
-/// Standard output failed: it is the only output whose errors carry no name.
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::file(&error)
+    }
+}
+
+impl From<Conflict> for Failure {
+    fn from(conflict: Conflict) -> Self {
+        Self::usage(conflict).hint("another name for the output")
+    }
+}
+
+/// A file failed, if the error names one. Otherwise standard output did: its errors carry no name.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::write("standard output", &error)

@@ -2,18 +2,34 @@
 
 use crate::failure::Failure;
 use crate::progress::bar;
+use hartrace_capture::contents::CaptureReader;
+use hartrace_capture::described;
+use hartrace_capture::description::Description;
+pub(crate) use hartrace_capture::output::is_standard;
+use hartrace_capture::output::{
+    CaptureOutput, Claims, Conflict, FileError, Output, create_folder,
+};
 use hartrace_sources::{decompress, decompress_all};
 use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Inputs up to this size show no progress.
 const QUIET_BYTES: u64 = 4 << 20;
 
-/// Whether this names standard input or output.
-pub(crate) fn is_standard(path: &Path) -> bool {
-    path.as_os_str() == "-"
+/// The files of this command.
+static CLAIMS: Mutex<Claims> = Mutex::new(Claims::new());
+
+/// Which files this command reads, and which it writes.
+pub(crate) fn claims() -> MutexGuard<'static, Claims> {
+    CLAIMS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds an input; an error if it is also an output.
+pub(crate) fn reads(path: &Path) -> Result<(), Conflict> {
+    claims().read(path)
 }
 
 /// The input's name in messages.
@@ -37,6 +53,9 @@ pub(crate) fn one_standard<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Re
 
 /// Why a read failed.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    if let Some(error) = FileError::find(error) {
+        return Failure::file(error);
+    }
     Failure::input(format_args!("cannot read: {error}")).at(name(path))
 }
 
@@ -56,6 +75,7 @@ pub(crate) fn open(path: &Path) -> Result<(hartrace_sources::Input, ProgressBar)
     let (raw, bar): (Input, _) = if is_standard(path) {
         (Box::new(io::stdin()), ProgressBar::hidden())
     } else {
+        reads(path)?;
         let file = File::open(path).map_err(|e| unreadable(path, &e))?;
         let bar = progress(file.metadata().map_or(0, |meta| meta.len()));
         (Box::new(bar.wrap_read(file)), bar)
@@ -64,10 +84,9 @@ pub(crate) fn open(path: &Path) -> Result<(hartrace_sources::Input, ProgressBar)
     Ok((plain.map_err(|e| unreadable(path, &e))?, bar))
 }
 
-/// Whether the name of a capture ends in `.zst`. Captures are binary and may start with any byte, so
-/// their content does not show whether they are compressed.
+/// Whether a file is compressed, to judge by its name.
 fn is_compressed(path: &Path) -> bool {
-    !is_standard(path) && path.extension().is_some_and(|extension| extension == "zst")
+    !is_standard(path) && described::is_compressed(path)
 }
 
 /// A capture that is read on demand.
@@ -101,8 +120,9 @@ impl Capture {
     /// Opens a capture.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         if is_standard(path) {
-            return Ok(Self::of(Box::new(io::stdin())));
+            return Ok(Self::of(Box::new(CaptureReader::new(io::stdin(), name(path)))));
         }
+        reads(path)?;
         let file = File::open(path).map_err(|e| unreadable(path, &e))?;
         let bar = progress(file.metadata().map_or(0, |meta| meta.len()));
         let moving = is_compressed(path);
@@ -122,6 +142,7 @@ const LARGEST: u64 = 256 << 20;
 /// Reads a whole file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
+    reads(path)?;
     if is_compressed(path) {
         let all = File::open(path).and_then(|file| decompress_all(file, LARGEST));
         return all.map_err(|e| unreadable(path, &e))?.ok_or_else(|| {
@@ -139,32 +160,55 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Opens an output for writing.
-pub(crate) fn create(path: &Path) -> Result<Box<dyn Write + Send>, Failure> {
-    if is_standard(path) {
-        return Ok(Box::new(stdout()));
-    }
-    let file = File::create(path).map_err(|e| Failure::write(path.display(), &e))?;
-    Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
+/// Opens an output for writing, which is there once it is finished.
+pub(crate) fn create(path: &Path) -> Result<Output, Failure> {
+    claims().check(path)?;
+    Ok(Output::create(path)?)
+}
+
+/// The same in a folder that is created if there is none.
+pub(crate) fn create_new(path: &Path) -> Result<Output, Failure> {
+    claims().check(path)?;
+    create_folder(path)?;
+    create(path)
+}
+
+/// Opens a capture for writing, in a folder that is created if there is none. Its description is written with it.
+pub(crate) fn create_capture(path: &Path) -> Result<CaptureOutput, Failure> {
+    check_capture(path)?;
+    create_folder(path)?;
+    Ok(CaptureOutput::create(path)?)
+}
+
+/// Checks that no input is lost if a capture and its description are written.
+pub(crate) fn check_capture(path: &Path) -> Result<(), Conflict> {
+    claims().check(path)?;
+    claims().check(&Description::place(path))
 }
 
 /// Writes a file in a folder that is created if there is none.
 pub(crate) fn write_new(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
-    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    folder.map_err(|error| Failure::write(path.display(), &error))?;
-    write(path, contents)
+    claims().check(path)?;
+    Ok(Output::write_new(path, contents)?)
 }
 
 /// Writes a file, or to standard output.
 pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
-    let mut out = create(path)?;
-    let written = out.write_all(contents.as_ref()).and_then(|()| out.flush());
-    written.map_err(|error| Failure::write(output_name(path), &error))
+    claims().check(path)?;
+    Ok(Output::write(path, contents)?)
 }
 
 /// Standard output, buffered even where it is a terminal.
 pub(crate) fn stdout() -> BufWriter<io::Stdout> {
     BufWriter::with_capacity(1 << 16, io::stdout())
+}
+
+/// Where a command reports on what it has written: standard output, unless that is an output.
+pub(crate) fn summary() -> Box<dyn Write> {
+    match claims().outputs().iter().any(|path| is_standard(path)) {
+        true => Box::new(io::stderr()),
+        false => Box::new(stdout()),
+    }
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ impl Following {
             StreamError::Join(error) => error.into(),
             StreamError::Params(error) => Failure::usage(error),
             StreamError::Input(error) => {
-                Failure::input(format_args!("cannot read: {error}")).at(&self.about.capture)
+                files::unreadable(Path::new(&self.about.capture), &error)
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
 use hartrace_fpga::{Design, DesignError, Measured, Options, Report, Tools};
 use std::cell::Cell;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,10 +22,6 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
     };
     let tools = Tools::find().map_err(Failure::input)?;
     let mut out = files::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
-    let cannot = |error: io::Error| match &args.output {
-        Some(path) => Failure::write(path.display(), &error),
-        None => error.into(),
-    };
     let steps = designs.iter().map(|design| design.steps(&options)).sum();
     let bar = progress::bar(Some(steps), "{spinner} {msg} [{bar:30}] {pos}/{len} {elapsed}");
     if !bar.is_hidden() {
@@ -44,16 +40,15 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Status, Failure> {
         // Written at once, since the next may take minutes; without the bar, which shares the screen.
         let report = measured.report();
         let text = if args.json { measured.to_json() } else { format!("{report}\n") };
-        bar.suspend(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
-            .map_err(cannot)?;
+        bar.suspend(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()))?;
         all.push(measured);
     }
     bar.finish_and_clear();
     if !args.json {
         let table = Measured::table(&all, args.decoder == Some(DecoderArg::Etmv4));
-        out.write_all(table.as_bytes()).map_err(cannot)?;
+        out.write_all(table.as_bytes())?;
     }
-    out.flush().map_err(cannot)?;
+    out.finish()?;
     Ok(Status::Clean)
 }
 

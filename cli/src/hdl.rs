@@ -112,6 +112,10 @@ type Files = Vec<(String, String)>;
 
 /// Returns a named configuration or that of a file, with `lanes` if given.
 pub(crate) fn named(name: &str, lanes: Option<u8>) -> Result<TopConfig, Failure> {
+    // The names of those that are built in have no extension.
+    if name.contains(['.', '/']) {
+        files::reads(Path::new(name))?;
+    }
     TopConfig::find(name, lanes).map_err(|error| match (&error, error.hint()) {
         (FindError::Unknown(_), hint) => Failure::usage(error).hint_if(hint),
         (_, hint) => Failure::input(error).at(name).hint_if(hint),

@@ -35,26 +35,33 @@ mod progress;
 mod receive;
 mod report;
 mod scenarios;
+mod signals;
 mod sim;
 mod stats;
 mod table;
 
 use args::{Cli, Command, FpgaCommand, SimCommand};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use failure::{Failure, Status};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed.map_err(|error| error.format(&mut command)) {
+        Ok(parsed) => parsed,
         Err(error) => {
             // Help and version are "errors" with status 0. A closed output is ignored.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    match run(cli) {
+    #[cfg(unix)]
+    files::claims().write_standard(io::stdout());
+    let claimed = args::claim(&command, &matches).map_err(Failure::from);
+    match claimed.and_then(|()| signals::watch()).and_then(|()| run(cli)) {
         Ok(status) => status.into(),
         Err(failure) => {
             if !failure.is_quiet() {

@@ -7,8 +7,8 @@ use clap::CommandFactory;
 use hartrace_capture::params::Draft;
 use hartrace_encoder_hdl::top;
 use hartrace_etrace::{Ioptions, Params, Unit};
-use std::fs;
 use std::io::Write;
+use std::path::Path;
 
 /// Writes a file of parameters with comments.
 pub(crate) fn params(args: &ParamsArgs) -> Result<Status, Failure> {
@@ -23,9 +23,7 @@ pub(crate) fn params(args: &ParamsArgs) -> Result<Status, Failure> {
             Draft { xlen: Some(args.xlen), ..draft }
         }
     };
-    let failed = |error| Failure::write(files::output_name(&args.output), &error);
-    let mut out = files::create(&args.output)?;
-    out.write_all(draft.commented().as_bytes()).and_then(|()| out.flush()).map_err(failed)?;
+    files::write(&args.output, draft.commented())?;
     Ok(Status::Clean)
 }
 
@@ -41,12 +39,23 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<Status, Failure> {
 
 /// Writes the manual pages.
 pub(crate) fn man(args: &FolderArgs) -> Result<Status, Failure> {
-    let failed = |error| Failure::write(args.output.display(), &error);
-    fs::create_dir_all(&args.output).map_err(failed)?;
-    clap_mangen::generate_to(Cli::command(), &args.output).map_err(failed)?;
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let pages = page(&command, &args.output)?;
     let mut out = files::stdout();
-    let pages = fs::read_dir(&args.output).map_err(failed)?.count();
     writeln!(out, "{pages} pages in {}; man -l {0}/hartrace.1", args.output.display())?;
     out.flush()?;
     Ok(Status::Clean)
+}
+
+/// Writes the page of a command and those of its own commands; returns their number.
+fn page(command: &clap::Command, folder: &Path) -> Result<usize, Failure> {
+    let mut pages = 1;
+    for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+        pages += page(inner, folder)?;
+    }
+    let (mut text, page) = (Vec::new(), clap_mangen::Man::new(command.clone()));
+    page.render(&mut text)?;
+    files::write_new(&folder.join(page.get_filename()), text)?;
+    Ok(pages)
 }

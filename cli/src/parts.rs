@@ -6,8 +6,9 @@ use crate::files;
 use hartrace_report::parts::{
     Extent, PartsError, Summary, decode_to_file, merge_files, plan_to_file,
 };
+use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Runs `plan`.
@@ -18,7 +19,8 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<Status, Failure> {
     let parts = args.parts.map(NonZeroUsize::get);
     let plan = plan_to_file(&args.captures, parts, &args.output, &mut |bytes| bar.inc(bytes))?;
     bar.finish_and_clear();
-    files::write(Path::new("-"), plan.report(start.elapsed()))?;
+    let mut out = files::summary();
+    out.write_all(plan.report(start.elapsed()).as_bytes()).and_then(|()| out.flush())?;
     Ok(Status::Clean)
 }
 
@@ -35,12 +37,18 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Status, Failure> {
 }
 
 fn print(summary: &Summary) -> Result<Status, Failure> {
-    files::write(Path::new("-"), format!("{summary}\n"))?;
+    let mut out = files::summary();
+    writeln!(out, "{summary}").and_then(|()| out.flush())?;
     Ok(if summary.gaps() == 0 { Status::Clean } else { Status::Gaps })
 }
 
 impl From<PartsError> for Failure {
     fn from(error: PartsError) -> Self {
-        Self::input(error)
+        match error {
+            PartsError::Same(conflict) => conflict.into(),
+            PartsError::Write(error) => error.into(),
+            PartsError::Read(error) => error.into(),
+            error => Self::input(error),
+        }
     }
 }

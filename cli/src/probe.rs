@@ -15,7 +15,9 @@ use std::io::{Read, Write};
 pub(crate) fn run(args: &ProbeArgs) -> Result<Status, Failure> {
     let given = args.elf.iter().chain(&args.image).map(|placed| placed.path.as_path());
     files::one_standard(given.chain([args.capture.as_path()]))?;
-    let described = described::find(&args.capture)?;
+    let mut described = described::find(&args.capture)?;
+    // What a capture is, it says itself.
+    described.trust();
     if args.write && described.description.is_some() {
         return Err(Failure::usage("the capture already has a description")
             .at(&described.name)
@@ -59,5 +61,8 @@ fn write(args: &ProbeArgs, best: &ETrace<'_>) -> Result<(), Failure> {
         trap_vectors: args.tvec.iter().copied().collect(),
         ..Description::default()
     };
-    describe_placed(&args.capture, description, &args.elf, &args.image)
+    let place = Description::place(&args.capture);
+    files::claims().check(&place)?;
+    let description = describe_placed(&args.capture, description, &args.elf, &args.image)?;
+    Ok(description.write(&args.capture)?)
 }

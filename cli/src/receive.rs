@@ -3,16 +3,13 @@
 use crate::args::ReceiveArgs;
 use crate::described::describe;
 use crate::failure::{Failure, Status};
-use crate::{files, params};
+use crate::{files, params, signals};
 use hartrace_capture::description::Description;
+use hartrace_capture::output::CaptureOutput;
 use hartrace_capture::params::{Given, Setup, SetupError};
 use hartrace_capture::receive::{Limits, ReceiveError, open, receive};
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// Set by Ctrl-C.
-static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Runs the command.
 pub(crate) fn run(args: &ReceiveArgs) -> Result<Status, Failure> {
@@ -26,15 +23,20 @@ pub(crate) fn run(args: &ReceiveArgs) -> Result<Status, Failure> {
         true => Box::new(io::stdin()),
         false => Box::new(open(&args.port, args.baud).map_err(unreadable)?),
     };
-    let mut capture = files::create(&args.output)?;
-    ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed)).map_err(Failure::input)?;
+    files::check_capture(&args.output)?;
+    let mut capture = CaptureOutput::arriving(&args.output)?;
     let limits = Limits { bytes: args.bytes, time: args.seconds.map(Duration::from_secs) };
-    let failed = |error| match error {
-        ReceiveError::Read(error) => unreadable(error),
-        ReceiveError::Write(error) => Failure::write(files::output_name(&args.output), &error),
-    };
-    let received = receive(input, &mut capture, &transport, &limits, &STOP).map_err(failed)?;
-    describe(&args.output, Description { draft, ..Description::default() }, &[])?;
+    let received = receive(input, &mut capture, &transport, &limits, signals::stop());
+    let received = received.map_err(|error| {
+        let failure = match error {
+            ReceiveError::Read(error) => unreadable(error),
+            ReceiveError::Write(error) => error.into(),
+        };
+        let kept = capture.partial().map(|path| format!("{}, with all that arrived", path.display()));
+        failure.hint_if(kept)
+    })?;
+    let description = Description { draft, ..Description::default() };
+    capture.finish(describe(&args.output, description, &[]))?;
     if !files::is_standard(&args.output) {
         writeln!(io::stdout(), "{received}")?;
     }

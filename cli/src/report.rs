@@ -3,12 +3,11 @@
 use crate::args::{DecodeArgs, Emit, PageArgs};
 use crate::decode;
 use crate::failure::{Failure, Status};
-use crate::files;
+use hartrace_capture::output::Output;
 use hartrace_report::Timing;
 use hartrace_report::html::{About, Html};
 use hartrace_report::stats::Stats;
 use std::io::{self, Write};
-use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: PageArgs) -> Result<Status, Failure> {
@@ -29,18 +28,13 @@ pub(crate) fn write(
     html: Html<'_>,
     about: &About,
     stats: Option<&Stats>,
-    args: &DecodeArgs,
+    mut out: Output,
 ) -> Result<(), Failure> {
-    let path = args.output.as_deref().unwrap_or(Path::new("-"));
-    let failed = |error: io::Error| Failure::write(files::output_name(path), &error);
-    let count = html.count();
-    let mut out = args.out()?;
-    html.write(about, stats, &mut out).and_then(|()| out.flush()).map_err(failed)?;
-    drop(out);
-    if !files::is_standard(path) {
-        let bytes = path.metadata().map_err(failed)?.len();
-        let (name, insns) = (path.display(), count.instructions);
-        let size = format_args!("{:.1} MB", bytes as f64 / 1e6);
+    let (count, name, is_standard) = (html.count(), out.name().to_owned(), out.is_standard());
+    html.write(about, stats, &mut out)?;
+    let bytes = out.finish()?;
+    let (size, insns) = (format!("{:.1} MB", bytes as f64 / 1e6), count.instructions);
+    if !is_standard {
         writeln!(io::stdout(), "{name}: {size}, {insns} instructions, {} gaps", count.gaps)?;
     }
     Ok(())

@@ -14,7 +14,7 @@ pub(crate) fn run(args: &FolderArgs) -> Result<Status, Failure> {
     let folder = args.output.display();
     let failed = |error| Failure::write(&folder, &error);
     let written = write_kit(&args.output).map_err(failed)?;
-    std::fs::write(args.output.join("README.md"), PAGE).map_err(failed)?;
+    files::write_new(&args.output.join("README.md"), PAGE)?;
     let mut out = files::stdout();
     writeln!(out, "{} of {} scenarios in {folder}", written.index.len(), BUNDLED.len())?;
     for (reason, count) in written.left {

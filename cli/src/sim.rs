@@ -53,31 +53,26 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
         retire: args.hart.retire,
         limit: args.limit,
     };
-    let mut report = Report::new(files::stdout(), args.json);
+    let mut report = Report::new(files::summary(), args.json);
     let mut status = Status::Clean;
     for work in works {
         bar.set_message(work.name().to_owned());
         bench.restart(args.seed as u32).map_err(Failure::input)?;
         let tvec = work.trap_vectors(&setting.options, args.limit)?;
-        let mut output = args.output.as_deref().map(files::create).transpose()?;
+        let mut output = args.output.as_deref().map(files::create_capture).transpose()?;
         if let Some(path) = &args.waves {
             bench.simulation().waves(path).map_err(Failure::input)?;
         }
         let written = output.as_mut().map(|output| output as &mut dyn Write);
         let progress = |rows: &[_]| bar.inc(half_words(rows));
-        let figures = trial.run(&mut bench, work, tvec.clone(), written, progress);
-        let figures = figures.map_err(|error| match (error, &args.output) {
-            (TrialError::Write(error), Some(path)) => unwritable(path, &error),
-            (error, _) => error.into(),
-        })?;
-        if let (Some(mut output), Some(path)) = (output, &args.output) {
-            output.flush().map_err(|error| unwritable(path, &error))?;
-        }
-        if let (Some(path), Some(input)) = (&args.output, &args.input) {
+        let figures = trial.run(&mut bench, work, tvec.clone(), written, progress)?;
+        if let (Some(output), Some(input)) = (output, &args.input) {
             let program = if exec::is_elf(input)? { Some(input) } else { args.elf.as_ref() };
             let elf = program.map(|path| files::read(path)).transpose()?;
             let traced = program.zip(elf.as_ref()).map(|(path, elf)| Traced::new(path, elf));
-            describe(path, setting.description(&config, &tvec), traced.as_slice())?;
+            let description = setting.description(&config, &tvec);
+            let description = describe(output.path(), description, traced.as_slice());
+            output.finish(description)?;
         }
         if figures.difference().is_some() {
             status = Status::Different;
@@ -87,10 +82,6 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
     bar.finish_and_clear();
     report.finish()?;
     Ok(status)
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::write(files::output_name(path), error)
 }
 
 /// Opens an ELF file or a log.
@@ -140,6 +131,7 @@ impl From<TrialError> for Failure {
         match error {
             TrialError::Program(error) => error.into(),
             TrialError::Log(error) => error.into(),
+            TrialError::Write(error) => error.into(),
             error if error.is_usage() => Self::usage(error).hint_if(hint),
             error => Self::input(error).hint_if(hint),
         }

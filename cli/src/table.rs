@@ -22,12 +22,11 @@ pub(crate) fn run(args: &ImageArgs) -> Result<Status, Failure> {
         Failure::usage(error).at(files::name(&args.elf[0].path)).hint(hint)
     })?;
     let mut out = files::create(&args.output)?;
-    let written = match args.binary {
+    match args.binary {
         true => table.write_binary(&layout, &mut out),
         false => table.write_hex(&layout, &mut out),
-    };
-    let written = written.and_then(|()| out.flush());
-    written.map_err(|error| Failure::write(files::output_name(&args.output), &error))?;
+    }?;
+    out.finish()?;
     if !files::is_standard(&args.output) {
         let mut out = files::stdout();
         match args.json {

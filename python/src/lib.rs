@@ -2,20 +2,19 @@
 
 mod table;
 
-use hartrace_capture::description::Traced;
+use hartrace_capture::description::Description;
+use hartrace_capture::output::{CaptureOutput, Claims, FileError, Output};
 use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Workload, chosen};
 use hartrace_report::parts::{
     Emit, Extent, Input, ParquetInput, PartsError, Table, decode, decode_to_file, merge_files,
     plan_of_file, plan_to_file,
 };
 use hartrace_sources::executed::bundled::PROGRAMS;
-use hartrace_sources::executed::round::{Output, RoundError, Trial};
+use hartrace_sources::executed::round::{RoundError, Trial};
 use hartrace_sources::executed::{Program, ProgramError, modes};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-use std::fs::File;
-use std::io::BufWriter;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +26,10 @@ create_exception!(
 );
 
 fn failed(error: PartsError) -> PyErr {
+    HartraceError::new_err(error.to_string())
+}
+
+fn unwritable(error: FileError) -> PyErr {
     HartraceError::new_err(error.to_string())
 }
 
@@ -140,20 +143,23 @@ fn trace(
         // The description names a file.
         None => {
             let path = output.with_file_name(format!("{program}.elf"));
-            std::fs::write(&path, executed.elf())?;
+            Output::write(&path, executed.elf()).map_err(unwritable)?;
             path
         }
     };
-    let create = |_: &str| -> Result<Option<Output>, RoundError> {
-        let file = File::create(&output).map_err(RoundError::Write)?;
-        Ok(Some(Box::new(BufWriter::new(file))))
+    let mut claims = Claims::new();
+    for file in [output.clone(), Description::place(&output)] {
+        let claimed = claims.write(&file).and_then(|()| claims.read(&path));
+        claimed.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    }
+    let create = |_: &str| -> Result<_, RoundError> {
+        Ok(Some(CaptureOutput::create(&output).map_err(|error| RoundError::Write(error.into()))?))
     };
     let trial = Trial { program: &executed, modes: &[options], limit };
     let lines = py.detach(|| trial.run(create, |_| Ok(())));
-    let lines = lines.map_err(|error| HartraceError::new_err(error.to_string()))?;
-    let Some(line) = lines.first() else { return Ok(0) };
-    let traced = [Traced::new(&path, executed.elf())];
-    line.description(&executed).write(&output, ["hartrace.trace".into(), program], &traced)?;
+    let mut lines = lines.map_err(|error| HartraceError::new_err(error.to_string()))?;
+    let Some(line) = lines.first_mut() else { return Ok(0) };
+    line.save(&executed, &path, ["hartrace.trace".into(), program]).map_err(unwritable)?;
     Ok(line.figures.decoded)
 }
 

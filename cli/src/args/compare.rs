@@ -3,6 +3,7 @@
 use super::InputArgs;
 use super::values::named;
 use clap::Args;
+use clap::ValueHint::FilePath;
 use hartrace_capture::programs::Placed;
 use hartrace_compressors::comparison::TableFormat;
 use hartrace_sources::executed::Executor;
@@ -24,7 +25,7 @@ pub(crate) struct SchemesArgs {
     #[arg(long, value_parser = named(Executor::NAMED), default_value = "iss")]
     pub(crate) with: Executor,
     /// The program of the logs; BIAS (0x...) is added to its addresses. May be given more than once
-    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program)]
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program, value_hint = FilePath)]
     pub(crate) elf: Vec<Placed>,
     #[command(flatten)]
     pub(crate) format: InputArgs,

@@ -5,6 +5,7 @@ use super::values::{named, parse_isa};
 use super::{EventsArgs, StreamArgs};
 use crate::failure::Failure;
 use clap::Args;
+use clap::ValueHint::FilePath;
 use hartrace_capture::description::{Description, trap_vector};
 use hartrace_capture::programs::Placed;
 use hartrace_decoder::Resync;
@@ -26,17 +27,17 @@ pub(crate) struct FollowArgs {
     #[arg(required = true, help_heading = "Arguments")]
     pub(crate) capture: Option<PathBuf>,
     /// Program; BIAS (0x...) is added to its addresses. May be given more than once
-    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program)]
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program, value_hint = FilePath)]
     pub(crate) elf: Vec<Placed>,
     /// Bare code at ADDR (0x...). May be given more than once
-    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = Placed::bare)]
+    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = Placed::bare, value_hint = FilePath)]
     pub(crate) image: Vec<Placed>,
     /// Program of context ID only, in addition to all common code. May be given more than once
     #[arg(
         long,
         value_name = "ID=PROG[@BIAS]",
         allow_hyphen_values = true,
-        value_parser = Placed::of_context
+        value_parser = Placed::of_context, value_hint = FilePath
     )]
     pub(crate) context_elf: Vec<(u64, Placed)>,
     /// Extensions of the hart, such as rv32imac_zcmp [default: as the programs list them]

@@ -1,6 +1,7 @@
 //! Arguments of `hdl`, `image` and `profile`: hardware, and what goes into it and comes out of it.
 
 use super::values::named;
+use clap::ValueHint::FilePath;
 use clap::{Args, ValueEnum};
 use hartrace_capture::programs::Placed;
 use hartrace_cva6_connector::Interface;
@@ -70,10 +71,10 @@ pub(crate) enum DecoderArg {
 #[derive(Debug, Args)]
 pub(crate) struct ImageArgs {
     /// Programs, with an offset if they are loaded elsewhere
-    #[arg(value_name = "PROG[@0xBIAS]", required = true, value_parser = Placed::program)]
+    #[arg(value_name = "PROG[@0xBIAS]", required = true, value_parser = Placed::program, value_hint = FilePath)]
     pub(crate) elf: Vec<Placed>,
     /// Bare code at an address; may be repeated
-    #[arg(long, value_name = "FILE@ADDR", value_parser = Placed::bare)]
+    #[arg(long, value_name = "FILE@ADDR", value_parser = Placed::bare, value_hint = FilePath)]
     pub(crate) image: Vec<Placed>,
     /// Words of the memory [default: as few as possible]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1 << 24))]
@@ -98,7 +99,7 @@ pub(crate) struct ProfileArgs {
     /// Records of 24 bytes: what the profile has spilled to memory, and its entries
     pub(crate) dump: PathBuf,
     /// Programs, for names
-    #[arg(long, value_name = "PROG[@0xBIAS]", value_parser = Placed::program)]
+    #[arg(long, value_name = "PROG[@0xBIAS]", value_parser = Placed::program, value_hint = FilePath)]
     pub(crate) elf: Vec<Placed>,
     /// One JSON object per line
     #[arg(long)]

@@ -2,6 +2,7 @@
 
 use super::values::xlen;
 use clap::Args;
+use clap::ValueHint::FilePath;
 use hartrace_capture::description::trap_vector;
 use hartrace_capture::programs::Placed;
 use hartrace_etrace::ingress::Privilege;
@@ -16,10 +17,10 @@ pub(crate) struct ProbeArgs {
     /// Program; BIAS (0x...) is added to its addresses. May be given more than once
     ///
     /// Without it, only the framing and what support packets say is certain.
-    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program)]
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program, value_hint = FilePath)]
     pub(crate) elf: Vec<Placed>,
     /// Bare code at ADDR (0x...). May be given more than once
-    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = Placed::bare)]
+    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = Placed::bare, value_hint = FilePath)]
     pub(crate) image: Vec<Placed>,
     /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
     #[arg(long, value_name = "PRIV=ADDR", value_parser = trap_vector)]

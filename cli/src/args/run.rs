@@ -4,6 +4,7 @@ use super::stream::COMPAT;
 use super::values::named;
 use super::{InputArgs, StreamArgs};
 use clap::Args;
+use clap::ValueHint::FilePath;
 use hartrace_capture::programs::Placed;
 use hartrace_etrace::Compat;
 use hartrace_sources::executed::Executor;
@@ -52,7 +53,7 @@ pub(crate) struct EncodeArgs {
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: PathBuf,
     /// The program that was executed, for the description; BIAS (0x...) is added to its addresses
-    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program)]
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program, value_hint = FilePath)]
     pub(crate) elf: Vec<Placed>,
     #[command(flatten)]
     pub(crate) run: RunArgs,

@@ -89,9 +89,11 @@ pub(super) fn print(
             .hint("--emit blocks"))
         }
         Emit::Form(Form::Listing) => {
-            let mut printer = job.printer(arm::Listing::default())?;
+            let mut printer = job.printer(arm::Listing::default(), args.out()?);
             let outcome = arm::listing(&mut printer, how, &all, &programs);
-            end(printer, outcome)
+            let (status, out) = end(printer, outcome)?;
+            out.finish()?;
+            Ok(status)
         }
         Emit::Page => {
             let mut html = Html::new(&programs, XLEN);
@@ -101,9 +103,10 @@ pub(super) fn print(
                 command: None,
                 programs: elf.iter().map(|placed| files::name(&placed.path)).collect(),
             };
-            let outcome = job.with(&mut html);
-            report::write(html, &about, None, args)?;
-            outcome
+            let out = args.out()?;
+            let (status, _) = job.run(&mut html, io::sink())?;
+            report::write(html, &about, None, out)?;
+            Ok(status)
         }
         Emit::Form(_) | Emit::Packets => {
             let form = if let Emit::Form(form) = args.emit { form } else { Form::Json };
@@ -148,38 +151,48 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn printer<R: Report>(&self, report: R) -> Result<Printer<R, impl Write>, Failure> {
+    fn printer<R: Report, W: Write>(&self, report: R, out: W) -> Printer<R, W> {
         let strict = self.args.captured.follow.strict;
         let gaps = gaps::new(self.name.into(), strict, ProgressBar::hidden());
         let gaps = gaps.hints(|fault| match fault {
             Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
             _ => "--emit elements, to see what the trace contains there",
         });
-        Ok(Printer::new(report, self.args.out()?, gaps))
+        Printer::new(report, out, gaps)
     }
-}
 
-/// Reports everything, source by source.
-impl With for Job<'_> {
-    type Output = Result<Status, Failure>;
-
-    fn with<R: Report + Send>(self, report: R) -> Result<Status, Failure> {
-        let mut printer = self.printer(report)?;
+    /// Reports everything, source by source; returns where.
+    fn run<R: Report + Send, W: Write + Send>(
+        &self,
+        report: R,
+        out: W,
+    ) -> Result<(Status, W), Failure> {
+        let mut printer = self.printer(report, out);
         let outcome = arm::report(&mut printer, self.how, self.all);
         end(printer, outcome)
     }
 }
 
-/// The status, and a message if nothing was decoded.
-fn end<R: Report>(
-    printer: Printer<R, impl Write>,
+impl With for Job<'_> {
+    type Output = Result<Status, Failure>;
+
+    fn with<R: Report + Send>(self, report: R) -> Result<Status, Failure> {
+        let (status, out) = self.run(report, self.args.out()?)?;
+        out.finish()?;
+        Ok(status)
+    }
+}
+
+/// The status, and a message if nothing was decoded; and where the report went.
+fn end<R: Report, W: Write>(
+    printer: Printer<R, W>,
     outcome: Result<(), hartrace_report::Error>,
-) -> Result<Status, Failure> {
+) -> Result<(Status, W), Failure> {
     outcome?;
     if !printer.gaps.has_started() && printer.gaps.count() == 0 {
         let file = printer.gaps.file();
         let what = "no synchronisation in the trace of any source; try --emit packets";
         let _ = writeln!(io::stderr(), "gap: {file}: nothing was decoded: {what}");
     }
-    Ok(Status::from(&printer.gaps))
+    Ok((Status::from(&printer.gaps), printer.out))
 }

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     bar.set_message("building the model of the core, which takes a minute or two the first time;");
     let soc = Soc::build(&core, &config, &options)?;
     let mut report =
-        Report::new(files::stdout(), args.json, &args.encoder, args.lanes, &args.tracing.encode);
+        Report::new(files::summary(), args.json, &args.encoder, args.lanes, &args.tracing.encode);
     let mut status = Status::Clean;
     for (name, elf) in programs {
         let job = Job {
@@ -52,9 +52,10 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
         bar.set_message(format!("{name} with tracing;"));
         let outcome = soc.trace(&job, &survey)?;
         if let (Some(path), Some(program)) = (&args.output, &args.program) {
-            files::write(path, &outcome.bytes)?;
+            let mut output = files::create_capture(path)?;
+            output.write_all(&outcome.bytes)?;
             let description = soc.description(&job, &survey)?;
-            describe(path, description, &[Traced::new(program, &job.elf)])?;
+            output.finish(describe(path, description, &[Traced::new(program, &job.elf)]))?;
         }
         if outcome.difference().is_some() {
             status = Status::Different;

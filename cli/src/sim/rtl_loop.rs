@@ -14,6 +14,7 @@ use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig, LoopError, LoopFi
 use hartrace_lockstep::trial::{TrialError, Work};
 use hartrace_sources::executed::{half_words, modes};
 use indicatif::ProgressBar;
+use std::io::Write;
 
 /// Instructions and traps of a program, unless told otherwise.
 const LIMIT: u64 = 200_000;
@@ -117,8 +118,9 @@ impl Printed<'_> {
             }
             files::write(path, &found.dump)?;
         }
-        let mut out = files::stdout();
+        let mut out = files::summary();
         self.bar.suspend(|| figures.print(&mut out, self.args.json))?;
+        out.flush()?;
         Ok(figures.difference().map_or(Status::Clean, |_| Status::Different))
     }
 }

@@ -3,12 +3,13 @@
 //! A bundle is a [trace package](crate::snapshot::Package) whose metadata is a [`Description`]:
 //! `contents.ini` names it and the capture. Like every package, it may also be a folder.
 
+use crate::contents::{Contents, Meter};
 use crate::description::{Description, ProgramFile};
 use crate::params::DocumentError;
 use crate::snapshot::{self, Archive, Files, ini::Ini};
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use thiserror::Error;
 use zip::ZipWriter;
@@ -138,36 +139,54 @@ impl Names {
 }
 
 /// Writes a bundle. The programs of the description are replaced by `programs`: each with its contents,
-/// and with a file name within the bundle.
+/// and with a file name within the bundle. What the capture contains is as it was read.
 ///
 /// # Errors
 ///
 /// If it cannot be written, or the capture cannot be read.
 pub fn write(
-    out: impl Write + Seek,
+    out: impl Write,
     name: &str,
     mut capture: impl Read,
     description: &Description,
     programs: &[(ProgramFile, Vec<u8>)],
 ) -> io::Result<()> {
     let named = programs.iter().map(|(program, _)| program.clone()).collect();
-    let description = Description { programs: named, ..description.clone() };
     let metadata = format!("{name}.toml");
     let contents = format!("[trace]\nmetadata={metadata}\nbuffer0={name}\n");
-    let mut zip = ZipWriter::new(out);
+    let mut zip = ZipWriter::new_stream(out);
     let usual = SimpleFileOptions::default();
-    for (name, bytes) in [(CONTENTS, contents), (&metadata, description.to_string())] {
-        zip.start_file(name, usual)?;
-        zip.write_all(bytes.as_bytes())?;
-    }
+    zip.start_file(CONTENTS, usual)?;
+    zip.write_all(contents.as_bytes())?;
+    // Its length is not known, and may exceed 4 GiB.
+    zip.start_file(name, usual.large_file(true))?;
+    let mut meter = Meter::default();
+    io::copy(&mut capture, &mut Metered(&mut zip, &mut meter))?;
+    let instructions = description.capture.instructions;
+    let capture = Contents { instructions, ..meter.contents() };
+    let description = Description { programs: named, capture, ..description.clone() };
+    zip.start_file(&*metadata, usual)?;
+    zip.write_all(description.to_string().as_bytes())?;
     for (program, bytes) in programs {
         zip.start_file(&*program.file, usual)?;
         zip.write_all(bytes)?;
     }
-    // Its length is not known, and may exceed 4 GiB.
-    zip.start_file(name, usual.large_file(true))?;
-    io::copy(&mut capture, &mut zip)?;
-    zip.finish()?.flush()
+    zip.finish()?.into_inner().flush()
+}
+
+/// Passes bytes on, and describes them.
+struct Metered<'a, W>(&'a mut W, &'a mut Meter);
+
+impl<W: Write> Write for Metered<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.0.write(bytes)?;
+        self.1.add(bytes.get(..count).unwrap_or_default());
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// The same in memory.
@@ -181,9 +200,9 @@ pub fn to_bytes(
     description: &Description,
     programs: &[(ProgramFile, Vec<u8>)],
 ) -> io::Result<Vec<u8>> {
-    let mut out = Cursor::new(Vec::new());
+    let mut out = Vec::new();
     write(&mut out, name, capture, description, programs)?;
-    Ok(out.into_inner())
+    Ok(out)
 }
 
 #[cfg(test)]
@@ -191,6 +210,7 @@ mod tests {
     use super::*;
     use crate::description::At;
     use std::collections::BTreeMap;
+    use std::io::Cursor;
 
     fn bundle() -> Vec<u8> {
         let description =
@@ -228,6 +248,6 @@ mod tests {
             Err(BundleError::Files(snapshot::Error::Outside { .. }))
         ));
         let wrong = read(files(&[(CONTENTS, text), ("c.toml", "version = 9")])).unwrap_err();
-        assert_eq!(wrong.to_string(), "c.toml:1:1: version 9 is not known here, only 1");
+        assert_eq!(wrong.to_string(), "c.toml:1:1: version 9 is not known here, only 1 and 2");
     }
 }

@@ -3,23 +3,30 @@
 //! ```no_run
 //! use hartrace_capture::described::{Content, Described};
 //! use hartrace_capture::params::Given;
+//! use std::fs::File;
+//! use std::io::Read;
 //! use std::path::Path;
 //!
 //! let described = Described::find(Path::new("calls.te"))?;
 //! let setup = described.setup(None, &Given::default())?;
 //! let code = described.code(|path| Ok::<_, Box<dyn std::error::Error>>(std::fs::read(path)?))?;
-//! let bytes = match described.content()? {
-//!     Content::File(path) => std::fs::read(path)?,
-//!     Content::Bytes(bytes) => bytes,
+//! described.check_length()?;
+//! let mut bytes = Vec::new();
+//! match described.content()? {
+//!     Content::File(path) => described.checked(File::open(path)?).read_to_end(&mut bytes)?,
+//!     Content::Bytes(stored) => described.checked(&stored[..]).read_to_end(&mut bytes)?,
 //! };
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use crate::bundle::{self, Bundle, BundleError, Found};
+use crate::contents::{CaptureReader, OtherCapture};
 use crate::description::{Description, Different, ProgramFile};
+use crate::output;
 use crate::params::{Draft, Given, Setup, SetupError};
 use crate::programs::Code;
 use crate::ring::{self, Ring, RingError};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 use thiserror::Error;
@@ -36,6 +43,8 @@ pub struct Described {
     file: PathBuf,
     /// The capture, if it is a ring buffer: oldest first.
     ring: Option<Vec<u8>>,
+    /// Whether the capture need not be the one that is described.
+    trusted: bool,
 }
 
 /// Where a capture is.
@@ -72,6 +81,14 @@ pub enum DescribedError {
     /// The bundle or the description is wrong.
     #[error(transparent)]
     Bundle(#[from] BundleError),
+    /// The capture is not the one that is described.
+    #[error("{name}: {error}")]
+    Capture {
+        /// The capture.
+        name: String,
+        /// In what it differs.
+        error: OtherCapture,
+    },
     /// A program is not the one that was traced.
     #[error("{name}: {error}")]
     Program {
@@ -100,6 +117,7 @@ impl Described {
                     description: Some(bundle.description.clone()),
                     place: Place::Bundle(bundle),
                     ring: None,
+                    trusted: false,
                 });
             }
         }
@@ -110,14 +128,65 @@ impl Described {
             .map_err(|error| DescribedError::Unreadable { path: file.clone(), error })?;
         let text = String::from_utf8_lossy(&text);
         let description = Description::parse(&text, &file.display().to_string());
-        let description = Some(description.map_err(BundleError::from)?);
-        Ok(Self { description, file, ..unknown })
+        let description = description.map_err(BundleError::from)?;
+        output::complete(path, &description.capture)
+            .map_err(|error| DescribedError::Unreadable { path: path.into(), error })?;
+        Ok(Self { description: Some(description), file, ..unknown })
     }
 
     /// A capture that nothing is known of; `name` is for messages.
     pub fn unknown(path: &Path, name: String) -> Self {
         let place = Place::File(path.into());
-        Self { name, description: None, place, file: PathBuf::new(), ring: None }
+        Self { name, description: None, place, file: PathBuf::new(), ring: None, trusted: false }
+    }
+
+    /// The capture may be another one than the description is of.
+    pub fn trust(&mut self) {
+        self.trusted = true;
+    }
+
+    /// Checks that the capture has the length of the one that is described, if it is a file and not compressed.
+    ///
+    /// # Errors
+    ///
+    /// If it has not.
+    pub fn check_length(&self) -> Result<(), DescribedError> {
+        let (Place::File(path), Some(known), false) = (&self.place, &self.description, self.trusted)
+        else {
+            return Ok(());
+        };
+        let found = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+        let Some(found) = found.filter(|_| !is_compressed(path)) else { return Ok(()) };
+        known.capture.check_length(found.len()).map_err(|difference| DescribedError::Capture {
+            name: self.name.clone(),
+            error: OtherCapture { description: self.file.display().to_string(), difference },
+        })
+    }
+
+    /// Reads the capture from `input`, which is decompressed. Its end is an error if it is not the capture that is
+    /// described.
+    pub fn checked<R: Read>(&self, input: R) -> CaptureReader<R> {
+        let reader = CaptureReader::new(input, self.name.clone());
+        match &self.description {
+            // A ring buffer was read, and put in order since.
+            Some(known) if !self.trusted && self.ring.is_none() => {
+                reader.checked(known.capture.clone(), self.file.display().to_string())
+            }
+            _ => reader,
+        }
+    }
+
+    /// Returns the files that this is read from: the capture, its description and the programs that it names.
+    pub fn files(&self) -> Vec<PathBuf> {
+        match &self.place {
+            Place::File(path) => {
+                let description = self.file().map(Path::to_owned);
+                let programs = self.programs().map(|program| self.beside(program));
+                [path.clone()].into_iter().chain(description).chain(programs).collect()
+            }
+            // All of them are in the archive.
+            Place::Bundle(_) => vec![self.file.with_file_name("")],
+        }
     }
 
     /// Completes parameters with what is `given` elsewhere. Without `params` they are those of the
@@ -228,4 +297,9 @@ impl Described {
     fn beside(&self, program: &ProgramFile) -> PathBuf {
         self.file.with_file_name("").join(&program.file)
     }
+}
+
+/// Whether a capture is compressed: it is binary and may start with any byte, so that only its name says so.
+pub fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst")
 }

@@ -4,7 +4,7 @@
 //! parameters are expected:
 //!
 //! ```toml
-//! version = 1                       # of this format
+//! version = 2                       # of this format; 1 without `capture`
 //! command = "hartrace run calls.elf -o calls.te"
 //! xlen = 64
 //!
@@ -16,6 +16,11 @@
 //!
 //! [framing]
 //! kind = "reference"
+//!
+//! [capture]                         # before any compression; commands that read it compare
+//! bytes = 25314
+//! xxh3 = "..."                      # its XXH3 of 128 bits
+//! instructions = 137310             # that it decodes to, if known
 //!
 //! [trap-vectors]                    # contents of xtvec by privilege, where decoding requires them
 //! m = "0x80000100"
@@ -34,6 +39,7 @@ mod traced;
 pub use program::{At, Different, ProgramFile};
 pub use traced::Traced;
 
+use crate::contents::Contents;
 use crate::params::document::{self, Entry};
 use crate::params::{DocumentError, Draft, Problem, unknown};
 use crate::programs::{PlacedError, parse_address};
@@ -44,7 +50,10 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The version of the format that is written.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
+
+/// The version without [`Description::capture`].
+const VERSION_ALONE: u64 = 1;
 
 const KEYS: [&str; 6] = ["file", "sha256", "build-id", "bias", "address", "context"];
 
@@ -53,6 +62,8 @@ const KEYS: [&str; 6] = ["file", "sha256", "build-id", "bias", "address", "conte
 pub struct Description {
     /// The command that wrote the capture.
     pub command: Option<String>,
+    /// What the capture contains, as far as that is known.
+    pub capture: Contents,
     /// Parameters, modes and framing.
     pub draft: Draft,
     /// Contents of the trap vector registers, where decoding requires them.
@@ -77,10 +88,11 @@ impl Description {
         for entry in &entries {
             match entry.key.as_str() {
                 "version" => match entry.number(u64::MAX)? {
-                    VERSION => {}
+                    VERSION_ALONE..=VERSION => {}
                     version => return Err(entry.wrong(Problem::Version(version))),
                 },
                 "command" => description.command = Some(entry.text()?.into()),
+                "capture" => description.capture = Contents::read(entry.table()?)?,
                 "trap-vectors" => {
                     for inner in entry.table()? {
                         let level = privilege(&inner.key);
@@ -171,11 +183,15 @@ pub fn trap_vector(text: &str) -> Result<(Privilege, u64), TrapVectorError> {
 /// TOML.
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "version = {VERSION}")?;
+        let is_alone = self.capture == Contents::default();
+        writeln!(f, "version = {}", if is_alone { VERSION_ALONE } else { VERSION })?;
         if let Some(command) = &self.command {
             writeln!(f, "command = {}", quoted(command))?;
         }
         write!(f, "{}", self.draft)?;
+        if !is_alone {
+            write!(f, "\n[capture]\n{}", self.capture)?;
+        }
         if !self.trap_vectors.is_empty() {
             writeln!(f, "\n[trap-vectors]")?;
         }
@@ -198,9 +214,10 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "\
-        version = 1\ncommand = \"hartrace run 'a b.elf'\"\nxlen = 32\n\n[parameters]\n\
+        version = 2\ncommand = \"hartrace run 'a b.elf'\"\nxlen = 32\n\n[parameters]\n\
         iaddress_width_p = 32\n\n[options]\nunit = \"hartrace\"\nimplicit-return = true\n\n\
-        [framing]\nkind = \"encap\"\nsrc-bits = 3\n\n[trap-vectors]\n\
+        [framing]\nkind = \"encap\"\nsrc-bits = 3\n\n[capture]\nbytes = 12\n\
+        xxh3 = \"000102030405060708090a0b0c0d0e0f\"\ninstructions = 7\n\n[trap-vectors]\n\
         m = \"0x80000100\"\n7 = \"0xffffffff80000000\"\n\n[[programs]]\nfile = \"a b.elf\"\nbias = \"0x0\"\n\n\
         [[programs]]\nfile = \"rom\"\naddress = \"0xffffffffffff0000\"\n\n\
         [[programs]]\nfile = \"x.elf\"\nbuild-id = \"0a0b\"\nbias = \"0x10\"\ncontext = 9\n";
@@ -213,6 +230,14 @@ mod tests {
         assert_eq!(description.programs[1].at, At::Address(0xffff_ffff_ffff_0000));
         assert_eq!(description.programs[2].context, Some(9));
         assert_eq!(description.to_string(), TEXT);
+    }
+
+    /// What older versions have written, and what is written by hand.
+    #[test]
+    fn without_a_capture() {
+        let description = Description::parse("version = 1\n", "d").unwrap();
+        assert_eq!(description.capture, Contents::default());
+        assert!(description.to_string().starts_with("version = 1\n"), "{description}");
     }
 
     #[test]
@@ -232,7 +257,10 @@ mod tests {
     #[test]
     fn mistakes_have_places() {
         let error = |text: &str| Description::parse(text, "d").unwrap_err().to_string();
-        assert_eq!(error("version = 2"), "d:1:1: version 2 is not known here, only 1");
+        assert_eq!(error("version = 3"), "d:1:1: version 3 is not known here, only 1 and 2");
+        assert_eq!(error("[capture]\nbyts = 1"), "d:2:1: unknown key byts");
+        let short = error("[capture]\nxxh3 = \"00\"");
+        assert!(short.ends_with("must be 32 hexadecimal digits, not \"00\""), "{short}");
         assert_eq!(error("programs = 1"), "d:1:1: programs must be a list of tables, not 1");
         assert_eq!(error("[[programs]]\nfiel = \"a\""), "d:2:1: unknown key fiel");
         assert_eq!(error("\n[[programs]]\nbias = 1"), "d:2:3: a program has no file");

@@ -5,7 +5,9 @@
 //! - [`bundle`]: capture, description and programs in one archive.
 //! - [`params`]: the encoder's parameters and modes, from a TOML or JSON file.
 //! - [`follow`]: decoding with all of this.
+//! - [`contents`]: how to recognise the bytes of a capture.
 //! - [`framing`]: how payloads are packed into the byte stream.
+//! - [`output`]: files that are written whole or not at all.
 //! - [`perf`]: recordings of Linux perf with hardware trace in them.
 //! - [`probe`]: all of this, found out from a capture and its program.
 //! - [`programs`]: the code that was traced, with the names of functions and source lines.
@@ -47,10 +49,12 @@
 )]
 
 pub mod bundle;
+pub mod contents;
 pub mod described;
 pub mod description;
 pub mod follow;
 pub mod framing;
+pub mod output;
 pub mod params;
 pub mod perf;
 pub mod probe;

@@ -37,5 +37,4 @@ mod table;
 pub use arm::{ArmCause, ArmStep};
 pub use error::QemuError;
 pub use hartrace_etrace::ingress::Retired;
-pub(crate) use plugin::Folder;
 pub use runner::{Exit, Mode, Qemu};

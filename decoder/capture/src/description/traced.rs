@@ -1,8 +1,9 @@
 //! Descriptions of what has just been traced.
 
 use super::{At, Description, ProgramFile};
+use crate::output::{FileError, Output};
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
 /// A program that was traced.
 #[derive(Copy, Clone, Debug)]
@@ -41,23 +42,28 @@ impl<'a> Traced<'a> {
 }
 
 impl Description {
-    /// Writes the description of a capture beside it. `command`, its words, has made the capture, of
-    /// `programs`.
-    ///
-    /// # Errors
-    ///
-    /// If the file, which is at [`Description::place`], cannot be written.
-    pub fn write(
+    /// The description of a capture that `command`, its words, has made, of `programs`.
+    #[must_use]
+    pub fn made_by(
         mut self,
         capture: &Path,
         command: impl IntoIterator<Item = String>,
         programs: &[Traced<'_>],
-    ) -> io::Result<()> {
+    ) -> Self {
         let place = Self::place(capture);
         let words: Vec<String> = command.into_iter().map(quoted).collect();
         self.command = Some(words.join(" "));
         self.programs = programs.iter().map(|traced| traced.beside(&place)).collect();
-        fs::write(&place, self.to_string())
+        self
+    }
+
+    /// Writes the description of a capture beside it. [`CaptureOutput`](crate::output::CaptureOutput) writes both.
+    ///
+    /// # Errors
+    ///
+    /// If the file, which is at [`Description::place`], cannot be written.
+    pub fn write(&self, capture: &Path) -> Result<(), FileError> {
+        Output::write(&Self::place(capture), self.to_string())
     }
 }
 

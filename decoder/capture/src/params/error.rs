@@ -51,7 +51,7 @@ pub enum Problem {
     #[error("this is based on the configuration {0}, which is in another file")]
     Reference(String),
     /// A description of another version of the format.
-    #[error("version {0} is not known here, only 1")]
+    #[error("version {0} is not known here, only 1 and 2")]
     Version(u64),
     /// A key in two spellings.
     #[error("{0} is given twice")]

@@ -1,6 +1,7 @@
 //! Why plans and parts fail.
 
 use super::rows::Emit;
+use hartrace_capture::output::{Conflict, FileError};
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -17,6 +18,15 @@ pub enum PartsError {
         /// Why.
         error: io::Error,
     },
+    /// The output is also an input.
+    #[error(transparent)]
+    Same(#[from] Conflict),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Write(#[from] FileError),
+    /// A capture cannot be read, or is not the one that is described; the error has its name.
+    #[error(transparent)]
+    Read(io::Error),
     /// This kind of capture cannot be cut.
     #[error("{}: {what} cannot be cut into parts; try {hint}", path.display())]
     Kind {

@@ -5,12 +5,33 @@ use super::plan::Plan;
 use super::rows::{Emit, Input, Output};
 use super::share::Share;
 use super::summary::Summary;
+use hartrace_capture::described::Described;
+use hartrace_capture::output;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folder of a file, which the names in a plan are relative to.
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Refuses an output that is one of these inputs, or belongs to one.
+fn refuse(output: &Path, inputs: &[PathBuf]) -> Result<(), PartsError> {
+    let mut claims = output::Claims::new();
+    claims.write(output)?;
+    for input in inputs {
+        claims.read(input)?;
+        let described = Described::find(input).ok();
+        let files = described.iter().flat_map(Described::files);
+        files.map(|file| claims.read(&file)).collect::<Result<(), _>>()?;
+    }
+    Ok(())
+}
+
+/// The files that a plan is made of, and the plan.
+fn planned(path: &Path, plan: &Plan) -> Vec<PathBuf> {
+    let captures = plan.captures.iter().map(|capture| folder(path).join(&capture.file));
+    captures.chain([path.to_owned()]).collect()
 }
 
 /// Plans captures as [`Plan::new`] does, and writes the plan to a file.
@@ -24,8 +45,9 @@ pub fn plan_to_file(
     output: &Path,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Plan, PartsError> {
+    refuse(output, captures)?;
     let plan = Plan::new(captures, folder(output), parts, progress)?;
-    fs::write(output, plan.text()).map_err(PartsError::file(output))?;
+    output::Output::write(output, plan.text())?;
     Ok(plan)
 }
 
@@ -50,8 +72,10 @@ pub fn decode_to_file(
     emit: Emit,
     output: &Path,
 ) -> Result<Summary, PartsError> {
+    let parsed = plan_of_file(plan)?;
+    refuse(output, &planned(plan, &parsed))?;
     let mut out = Noting { out: create(output)?, summary: Summary::default() };
-    super::decode(&plan_of_file(plan)?, folder(plan), number, emit, &mut out)?;
+    super::decode(&parsed, folder(plan), number, emit, &mut out)?;
     Ok(out.summary)
 }
 
@@ -78,6 +102,8 @@ pub fn merge_files(
     output: &Path,
 ) -> Result<Summary, PartsError> {
     let (parsed, folder) = (plan_of_file(plan)?, folder(plan));
+    refuse(output, &planned(plan, &parsed))?;
+    refuse(output, inputs)?;
     let mut tables = inputs.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
     let mut out = Noting { out: create(output)?, summary: Summary::default() };
     match extent {

@@ -3,6 +3,7 @@
 use super::error::PartsError;
 use super::rows::{Batch, Emit, Field, Input, Kind, Output};
 use super::summary::Summary;
+use hartrace_capture::output;
 use parquet::basic::{Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::column::writer::ColumnWriter;
@@ -14,7 +15,6 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::fs::File;
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,18 +41,14 @@ fn column(field: &Field) -> Result<TypePtr, ParquetError> {
 #[derive(Debug)]
 pub struct ParquetOutput {
     path: PathBuf,
-    partial: PathBuf,
     fields: Vec<Field>,
-    writer: Option<SerializedFileWriter<File>>,
+    writer: Option<SerializedFileWriter<output::Output>>,
 }
 
 impl ParquetOutput {
     /// A table in this file, which is replaced if it is there.
     pub fn new(path: &Path) -> Self {
-        let mut partial = path.as_os_str().to_owned();
-        // Two processes that write the same file do not disturb each other.
-        partial.push(format!(".{}", std::process::id()));
-        Self { path: path.into(), partial: partial.into(), fields: Vec::new(), writer: None }
+        Self { path: path.into(), fields: Vec::new(), writer: None }
     }
 }
 
@@ -79,7 +75,7 @@ impl Output for ParquetOutput {
                 .set_column_dictionary_enabled(path.clone(), false)
                 .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
         }
-        let file = File::create(&self.partial).map_err(PartsError::file(&self.partial))?;
+        let file = output::Output::create(&self.path)?;
         let schema = Arc::new(schema.map_err(failed(&self.path))?);
         let writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()));
         self.writer = Some(writer.map_err(failed(&self.path))?);
@@ -97,24 +93,14 @@ impl Output for ParquetOutput {
         let Some(mut writer) = self.writer.take() else { return Ok(()) };
         let text = serde_json::to_string(&summary).unwrap_or_default();
         writer.append_key_value_metadata(KeyValue::new(KEY.to_owned(), text));
-        let mut file = writer.into_inner().map_err(failed)?;
-        let written = file.flush().and_then(|()| std::fs::rename(&self.partial, &self.path));
-        written.map_err(PartsError::file(&self.path))
-    }
-}
-
-impl Drop for ParquetOutput {
-    fn drop(&mut self) {
-        // After an error. If it cannot be removed, there is nobody to tell.
-        if self.writer.take().is_some() {
-            let _ = std::fs::remove_file(&self.partial);
-        }
+        writer.into_inner().map_err(failed)?.finish()?;
+        Ok(())
     }
 }
 
 /// Writes rows.
 fn write(
-    writer: &mut SerializedFileWriter<File>,
+    writer: &mut SerializedFileWriter<output::Output>,
     fields: &[Field],
     batch: &Batch,
 ) -> Result<(), ParquetError> {

@@ -23,6 +23,7 @@ pub(super) struct Prepared {
     bytes: u64,
     description: String,
     programs: Vec<String>,
+    described: Described,
 }
 
 /// The SHA-256 of something, in hexadecimal digits.
@@ -48,6 +49,7 @@ impl Prepared {
             }
             described => described.map_err(|error| wrong(error.to_string()))?,
         };
+        described.check_length().map_err(|error| wrong(error.to_string()))?;
         if !matches!(described.content(), Ok(Content::File(_))) {
             return kind("a bundle", "the files in it, unpacked");
         }
@@ -75,7 +77,8 @@ impl Prepared {
             Programs::load(code, setup.xlen).map_err(|error| wrong(error.to_string()))?;
         let mut follow = Follow::new(setup, loaded);
         follow.trap_vectors(&known.trap_vectors);
-        Ok(Self { path: path.into(), follow, bytes, description: digest(&text), programs })
+        let description = digest(&text);
+        Ok(Self { path: path.into(), follow, bytes, description, programs, described })
     }
 
     /// Reads the same for a capture of a plan in `folder`.
@@ -129,7 +132,8 @@ impl Prepared {
         let decode = self.decode(self.follow.setup.transport.stream());
         let wrong = |what: String| PartsError::Description { path: self.path.clone(), what };
         let mut cuts = Cuts::new(&decode).map_err(|error| wrong(error.to_string()))?;
-        let mut file = File::open(&self.path).map_err(PartsError::file(&self.path))?;
+        let file = File::open(&self.path).map_err(PartsError::file(&self.path))?;
+        let mut file = self.described.checked(file);
         let mut chunk = vec![0; CHUNK];
         loop {
             match file.read(&mut chunk) {
@@ -139,7 +143,8 @@ impl Prepared {
                     progress(got as u64);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(PartsError::File { path: self.path.clone(), error }),
+                // It has the name of the capture.
+                Err(error) => return Err(PartsError::Read(error)),
             }
         }
         let most = decode.config.source_cap;

@@ -46,13 +46,11 @@ pub(crate) fn trace(folder: &Folder, name: &str, mode: &str, limit: u64) -> Path
     let options = modes::named(mode).expect("a mode");
     let trial = Trial { program: &program, modes: &[options], limit };
     let capture = folder.path().join(format!("{name}.{mode}.te"));
-    let create = |_: &str| -> Result<Option<Output>, RoundError> {
-        Ok(Some(Box::new(BufWriter::new(File::create(&capture).expect("there is room")))))
+    let create = |_: &str| -> Result<_, RoundError> {
+        Ok(Some(CaptureOutput::create(&capture).expect("there is room")))
     };
-    let lines = trial.run(create, |_| Ok(())).expect("it runs");
-    let traced = [Traced::new(&file, program.elf())];
-    let description: Description = lines[0].description(&program);
-    description.write(&capture, ["test".into()], &traced).expect("there is room");
+    let mut lines = trial.run(create, |_| Ok(())).expect("it runs");
+    lines[0].save(&program, &file, ["test".into()]).expect("there is room");
     capture
 }
 

@@ -9,6 +9,7 @@ mod trial;
 
 use crate::executed::{Instructions, Verified, Verify};
 pub use error::RoundError;
+use hartrace_capture::output::CaptureOutput;
 use hartrace_decoder::{Config, Image, StreamPos, Tracer};
 use hartrace_encap::{FrameHeader, Framing, Item, MAX_FRAME};
 use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
@@ -22,9 +23,6 @@ pub use trial::{Line, Trial};
 
 /// Number of packets between synchronisations.
 pub const RESYNC: u64 = 1 << 10;
-
-/// Where a capture is written.
-pub type Output = Box<dyn Write + Send>;
 
 /// The result of a run in one mode.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +52,7 @@ pub struct Round<'a> {
     verify: Verify,
     instructions: Instructions<'a>,
     figures: Figures,
-    output: Option<Output>,
+    output: Option<CaptureOutput>,
     /// What has been encoded but not yet decoded.
     frames: Frames,
     /// Bytes decoded.
@@ -91,7 +89,7 @@ impl<'a> Round<'a> {
         options: Ioptions,
         image: &'a Image,
         tvec: Vec<(u8, u64)>,
-        output: Option<Output>,
+        output: Option<CaptureOutput>,
     ) -> Result<Self, RoundError> {
         let unit = Unit::Hartrace;
         let encoder = EncoderConfig {
@@ -155,18 +153,15 @@ impl<'a> Round<'a> {
         Ok(())
     }
 
-    /// Ends the trace and returns the result.
+    /// Ends the trace and returns the result, with the capture, which has to be finished.
     ///
     /// # Errors
     ///
     /// As [`Round::retire`].
-    pub fn finish(mut self) -> Result<Figures, RoundError> {
+    pub fn finish(mut self) -> Result<(Figures, Option<CaptureOutput>), RoundError> {
         self.encoder.finish(&mut |encoded| self.frames.push(&encoded));
         self.decode(&[])?;
         self.tracer.finish(&mut self.verify);
-        if let Some(output) = &mut self.output {
-            output.flush().map_err(RoundError::Write)?;
-        }
         let Frames { packets, formats, payload: bytes, .. } = self.frames;
         let verified = self.verify.finish();
         let idle = verified.idle_instructions(&self.instructions);
@@ -174,7 +169,7 @@ impl<'a> Round<'a> {
         let framed = (packets != self.figures.packets)
             .then(|| format!("{packets} packets were framed, {} decoded", self.figures.packets));
         let difference = difference.or(framed);
-        Ok(Figures { formats, bytes, decoded, idle, difference, ..self.figures })
+        Ok((Figures { formats, bytes, decoded, idle, difference, ..self.figures }, self.output))
     }
 }
 

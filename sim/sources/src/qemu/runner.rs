@@ -2,10 +2,11 @@
 
 use crate::qemu::arm::{ArmFollow, ArmStep};
 use crate::qemu::follow::Follow;
-use crate::qemu::plugin::{self, Folder, escape};
+use crate::qemu::plugin::{self, escape};
 use crate::qemu::stop::Stop;
 use crate::qemu::stream::{Blocks, Stream};
 use crate::qemu::{QemuError, program};
+use hartrace_capture::output::Scratch;
 use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use std::ffi::OsString;
@@ -64,7 +65,7 @@ enum Guest {
 #[derive(Debug)]
 pub struct Qemu {
     /// Keeps the plugin for as long as it may be needed.
-    _folder: Folder,
+    _folder: Scratch,
     plugin: PathBuf,
     silent: bool,
     from: Option<u64>,
@@ -77,7 +78,7 @@ pub struct Qemu {
 impl Qemu {
     /// Compiles the plugin with `cc`.
     pub fn new() -> Result<Self, QemuError> {
-        let folder = Folder::new()?;
+        let folder = Scratch::new().map_err(QemuError::io("cannot create a folder"))?;
         let plugin = plugin::compile(&folder)?;
         Ok(Self { _folder: folder, plugin, silent: false, from: None, reads: None, name: None })
     }
@@ -146,7 +147,7 @@ impl Qemu {
         args: &[&str],
         follow: impl Blocks,
     ) -> Result<Exit, QemuError> {
-        let folder = Folder::new()?;
+        let folder = Scratch::new().map_err(QemuError::io("cannot create a folder"))?;
         let (socket, tail) = (folder.join("socket"), folder.join("tail"));
         let listener =
             UnixListener::bind(&socket).map_err(QemuError::io("cannot create a socket"))?;
@@ -194,7 +195,7 @@ impl Qemu {
         guest: Guest,
         program: &Path,
         args: &[&str],
-        folder: &Folder,
+        folder: &Scratch,
     ) -> Command {
         let mut command = Command::new(binary);
         let (socket, tail) = (folder.join("socket"), folder.join("tail"));

@@ -4,6 +4,7 @@ use super::run::show;
 use super::{BUNDLED, Run, Scenario};
 use hartrace_capture::description::{At, Description, ProgramFile};
 use hartrace_capture::framing::Kind;
+use hartrace_capture::output::Output;
 use hartrace_capture::params::Draft;
 use hartrace_etrace::{Compat, Ioptions, Unit};
 use hartrace_golden::DecoderConfig;
@@ -11,8 +12,8 @@ use hartrace_golden::decoder::{Event, Fault};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 /// A scenario as files: what a decoder needs, and what it has to find.
 #[derive(Clone, Debug)]
@@ -170,6 +171,7 @@ impl Entry {
             draft,
             trap_vectors: decoder.tvec.iter().copied().collect(),
             programs: vec![ProgramFile::new(elf, At::Bias(0), &self.elf)],
+            ..Description::default()
         }
     }
 
@@ -195,14 +197,13 @@ pub struct Written {
 /// If a file cannot be written, or, which the tests exclude, if a scenario is wrong.
 pub fn write(folder: &Path) -> io::Result<Written> {
     let mut written = Written::default();
-    fs::create_dir_all(folder)?;
     for (name, text) in &BUNDLED {
         let scenario = Scenario::parse(name, text).map_err(io::Error::other)?;
         let run = scenario.run().map_err(io::Error::other)?;
         match scenario.entry(&run) {
             Ok(entry) => {
                 for (file, bytes) in entry.files(&scenario, text) {
-                    fs::write(folder.join(file), bytes)?;
+                    Output::write_new(&folder.join(file), bytes)?;
                 }
                 written.index.push(entry.summary);
             }
@@ -211,6 +212,6 @@ pub fn write(folder: &Path) -> io::Result<Written> {
     }
     let mut json = serde_json::to_vec_pretty(&written.index)?;
     json.push(b'\n');
-    fs::write(folder.join("index.json"), json)?;
+    Output::write_new(&folder.join("index.json"), json)?;
     Ok(written)
 }

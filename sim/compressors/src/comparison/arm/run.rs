@@ -8,32 +8,23 @@ use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
 use hartrace_arm_decoder::Memory;
+use hartrace_capture::output::Scratch;
 use hartrace_golden::arm::{Expected, Ranges};
 use hartrace_isa::arm::{Isa, Spaces};
 use hartrace_sources::qemu::{ArmCause, ArmStep, Qemu};
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::{env, process};
 
 /// A folder for bundled programs, which QEMU needs as files; removed when dropped.
-pub(super) struct Bundle(PathBuf);
+pub(super) struct Bundle(Scratch);
 
 impl Bundle {
     /// Creates a folder that nobody else may enter, because its contents are executed.
     pub(super) fn new() -> io::Result<Self> {
-        let mut number = 0_u32;
-        loop {
-            let path = env::temp_dir().join(format!("hartrace-arm-{}-{number}", process::id()));
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                // Left over from an earlier process with the same number.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(error),
-            }
-        }
+        Scratch::new().map(Self)
     }
 
     pub(super) fn write(&self, name: &str, elf: &[u8]) -> io::Result<PathBuf> {
@@ -41,13 +32,6 @@ impl Bundle {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o700).open(&path)?;
         file.write_all(elf)?;
         Ok(path)
-    }
-}
-
-impl Drop for Bundle {
-    fn drop(&mut self) {
-        // Nothing can be done about it here, and the figures are not affected.
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::{CHUNK, Ending, Problem, Program, ProgramError};
 use crate::executed::Instructions;
-use crate::qemu::{Folder, Mode, Qemu, QemuError};
+use crate::qemu::{Mode, Qemu, QemuError};
+use hartrace_capture::output::Scratch;
 use hartrace_etrace::ingress::Retired;
 use hartrace_iss::Exit;
 use std::collections::HashMap;
@@ -17,7 +18,7 @@ const MACHINE: [&str; 6] = ["-machine", "spike", "-m", "256M", "-icount", "shift
 /// A program and all that it reads, in files.
 struct Placed {
     /// Removed when the program has ended.
-    _folder: Folder,
+    _folder: Scratch,
     elf: PathBuf,
     input: PathBuf,
     /// The folder of the files that the program opens.
@@ -27,7 +28,7 @@ struct Placed {
 impl Program {
     /// Writes the program, and all that it reads.
     fn place(&self) -> Result<Placed, Problem> {
-        let folder = Folder::new()?;
+        let folder = Scratch::new().map_err(QemuError::io("cannot create a folder"))?;
         let write = |path: &Path, bytes: &[u8]| {
             let made = path.parent().map_or(Ok(()), fs::create_dir_all);
             let written = made.and_then(|()| fs::write(path, bytes));

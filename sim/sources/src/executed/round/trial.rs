@@ -1,13 +1,16 @@
 //! A program in several modes at once.
 
-use super::{Figures, Output, RESYNC, Round, RoundError};
+use super::{Figures, RESYNC, Round, RoundError};
 use crate::executed::{Program, ProgramError, complaint, modes};
-use hartrace_capture::description::Description;
+use hartrace_capture::description::{Description, Traced};
 use hartrace_capture::framing::Kind;
+use hartrace_capture::contents::Contents;
+use hartrace_capture::output::{CaptureOutput, FileError};
 use hartrace_capture::params::{Draft, Resync};
 use hartrace_etrace::ingress::{Privilege, Retired};
 use hartrace_etrace::{Ioptions, Unit};
 use hartrace_iss::Exit;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,7 +26,7 @@ pub struct Trial<'p> {
 }
 
 /// The result of a program in one mode.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Line {
     /// The name of the program.
     pub program: String,
@@ -41,6 +44,8 @@ pub struct Line {
     pub exit: Exit,
     /// Contents of the trap vector registers by privilege, if the mode requires them.
     pub tvec: Vec<(u8, u64)>,
+    /// The trace, if one is wanted, until [`Line::save`].
+    pub capture: Option<CaptureOutput>,
 }
 
 impl Trial<'_> {
@@ -53,7 +58,7 @@ impl Trial<'_> {
     /// between what was executed and what was decoded is not an error: the lines report it.
     pub fn run<E: From<RoundError> + From<ProgramError>>(
         &self,
-        output: impl Fn(&str) -> Result<Option<Output>, E>,
+        output: impl Fn(&str) -> Result<Option<CaptureOutput>, E>,
         mut progress: impl FnMut(&[Retired]) -> Result<(), E>,
     ) -> Result<Vec<Line>, E> {
         let Self { program, modes, limit } = *self;
@@ -91,15 +96,17 @@ impl Trial<'_> {
         }
         let mut lines = Vec::new();
         for (round, options) in rounds.into_iter().zip(modes) {
+            let (figures, capture) = round.finish()?;
             lines.push(Line {
                 program: program.name().into(),
                 mode: options.to_string(),
                 options: *options,
                 instructions: ending.instructions,
                 execution,
-                figures: round.finish()?,
+                figures,
                 exit: ending.exit,
                 tvec: if options.implicit_exception { tvec.clone() } else { Vec::new() },
+                capture,
             });
         }
         Ok(lines)
@@ -141,8 +148,26 @@ impl Line {
         Description {
             draft: Draft { xlen: Some(program.xlen()), framing, ..draft },
             trap_vectors: vectors.collect(),
+            capture: Contents { instructions: Some(self.figures.decoded), ..Contents::default() },
             ..Description::default()
         }
+    }
+
+    /// Puts the trace in its place, with its description; `command`, its words, has made it of the program at `path`.
+    ///
+    /// # Errors
+    ///
+    /// If either cannot be written. Both are then as they were before.
+    pub fn save(
+        &mut self,
+        program: &Program,
+        path: &Path,
+        command: impl IntoIterator<Item = String>,
+    ) -> Result<(), FileError> {
+        let Some(capture) = self.capture.take() else { return Ok(()) };
+        let traced = [Traced::new(path, program.elf())];
+        let description = self.description(program).made_by(capture.path(), command, &traced);
+        capture.finish(description)
     }
 
     /// Returns whether every instruction was recovered that a trace can contain.

@@ -1,0 +1,48 @@
+//! Signals: temporary files vanish before one ends the process.
+
+use crate::failure::Failure;
+use hartrace_capture::output::remove_temporaries;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// Whether the command ends by itself if it is asked to.
+static ENDS_ITSELF: AtomicBool = AtomicBool::new(false);
+
+/// Set by the first signal to such a command.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Removes temporary files when the process is ended.
+pub(crate) fn watch() -> Result<(), Failure> {
+    // What is ignored stays so, as after `nohup`, and in the background of a script. A write beyond the limit on
+    // the size of files is an error like any other.
+    let ignored = ignored();
+    let all = [SIGINT, SIGTERM, SIGHUP, SIGXFSZ].into_iter();
+    let watched = all.filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = Signals::new(watched).map_err(Failure::input)?;
+    thread::spawn(move || {
+        for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
+            let again = STOP.swap(true, Ordering::Relaxed);
+            if again || !ENDS_ITSELF.load(Ordering::Relaxed) {
+                remove_temporaries();
+                process::exit(128 + signal);
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Lets the command end by itself at the first signal, which sets the flag.
+pub(crate) fn stop() -> &'static AtomicBool {
+    ENDS_ITSELF.store(true, Ordering::Relaxed);
+    &STOP
+}
+
+/// The signals that are ignored, the first in bit 0, where the system tells.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}

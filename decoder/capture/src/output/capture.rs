@@ -1,0 +1,179 @@
+//! Captures with their descriptions, which are replaced together.
+//!
+//! A capture that is complete takes the name `.NAME.HASH.new`, then the description takes its place, then the capture.
+//! The second step decides: before it, capture and description are the old ones. After it they are the new ones,
+//! and if the last step is missing, the next reader of the description does it, since that has the hash.
+
+use super::temporary::{folder, followed, live, remove, short_name};
+use super::{Action, FileError, Output, is_standard};
+use crate::contents::{Contents, Meter};
+use crate::description::Description;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A capture that is being written.
+#[derive(Debug)]
+pub struct CaptureOutput {
+    path: PathBuf,
+    output: Output,
+    meter: Meter,
+}
+
+impl CaptureOutput {
+    /// Starts a capture; `-` is standard output.
+    ///
+    /// # Errors
+    ///
+    /// If nothing can be written there.
+    pub fn create(path: &Path) -> Result<Self, FileError> {
+        Ok(Self { path: path.into(), output: Output::create(path)?, meter: Meter::default() })
+    }
+
+    /// Starts a capture of trace that arrives now and never again. What has arrived is in `NAME.partial`, or beside it
+    /// with a number if that is there already, until the capture is complete, and stays there if it never is.
+    ///
+    /// # Errors
+    ///
+    /// If nothing can be written there.
+    pub fn arriving(path: &Path) -> Result<Self, FileError> {
+        Ok(Self { path: path.into(), output: Output::arriving(path)?, meter: Meter::default() })
+    }
+
+    /// Where the capture will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the capture is while it is not complete, if it is a file.
+    pub fn partial(&mut self) -> Option<PathBuf> {
+        Some(self.output.flushed().ok()??.path().to_owned())
+    }
+
+    /// Puts the capture in its place, and beside it the description, which gets what the capture contains. Standard
+    /// output, devices and pipes have none.
+    ///
+    /// # Errors
+    ///
+    /// If either cannot be written. Both are then as they were before.
+    pub fn finish(mut self, description: Description) -> Result<(), FileError> {
+        let instructions = description.capture.instructions;
+        let contents = Contents { instructions, ..self.meter.contents() };
+        let name = self.output.name().to_owned();
+        let Some(capture) = self.output.flushed()? else {
+            return self.output.finish().map(|_| ());
+        };
+        let text = Description { capture: contents.clone(), ..description }.to_string();
+        let place = Description::place(&self.path);
+        let mut output = Output::create(&place)?;
+        output.write_all(text.as_bytes()).map_err(|error| output.failed(error))?;
+        let other = output.name().to_owned();
+        let failed =
+            |name: String| |error| FileError { name, action: Action::Write, error };
+        // A device has this name, of all things.
+        let Some(description) = output.flushed()? else {
+            return self.output.finish().map(|_| ());
+        };
+        description.sync().map_err(failed(other.clone()))?;
+        capture.sync().map_err(failed(name.clone()))?;
+        let _turn = Turn::take(capture.place());
+        // What an earlier process could not complete must not be lost if this one cannot either.
+        complete_staged(&place, capture.place());
+        let mut live = live();
+        let (from, to) = (capture.path().to_owned(), capture.place().to_owned());
+        let staged = staged(&to, &contents).unwrap_or_else(|| to.clone());
+        capture.rename(&mut live, &staged).map_err(failed(name.clone()))?;
+        let target = description.place().to_owned();
+        if let Err(error) = description.rename(&mut live, &target) {
+            // What has arrived keeps its name.
+            capture.rename(&mut live, &from).map_err(failed(name))?;
+            return Err(failed(other)(error));
+        }
+        live.remove(&target);
+        // From here on, both are the new ones.
+        capture.rename(&mut live, &to).map_err(failed(name))?;
+        live.remove(&to);
+        drop(live);
+        sweep_staged(&to);
+        Ok(())
+    }
+}
+
+impl Write for CaptureOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.output.write(bytes)?;
+        self.meter.add(bytes.get(..count).unwrap_or_default());
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+/// Where a complete capture waits for its description.
+fn staged(capture: &Path, contents: &Contents) -> Option<PathBuf> {
+    let digits = contents.digits()?;
+    Some(folder(capture).join(format!(".{}.{digits}.new", short_name(capture))))
+}
+
+/// Puts the capture that a description is of in its place, if a process was killed before it could.
+///
+/// # Errors
+///
+/// If it is there, and cannot be moved.
+pub(crate) fn complete(capture: &Path, contents: &Contents) -> io::Result<()> {
+    if is_standard(capture) {
+        return Ok(());
+    }
+    let capture = followed(capture)?;
+    let Some(staged) = staged(&capture, contents).filter(|staged| staged.is_file()) else {
+        return Ok(());
+    };
+    let _turn = Turn::take(&capture);
+    match fs::rename(staged, capture) {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// The same by a writer, whose turn it is.
+fn complete_staged(description: &Path, capture: &Path) {
+    let known = fs::read(description).ok();
+    let known = known.and_then(|text| {
+        Description::parse(&String::from_utf8_lossy(&text), "").ok()
+    });
+    if let Some(staged) = known.and_then(|known| staged(capture, &known.capture)) {
+        // If it is not there, there is nothing to complete.
+        let _ = fs::rename(staged, capture);
+    }
+}
+
+/// Removes captures that no description was written for.
+fn sweep_staged(capture: &Path) {
+    let start = format!(".{}.", short_name(capture));
+    let is_staged = |name: &str| {
+        let digits = name.strip_prefix(&start).and_then(|rest| rest.strip_suffix(".new"));
+        digits.is_some_and(|digits| {
+            digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+    };
+    let entries = fs::read_dir(folder(capture)).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_str().is_some_and(is_staged)) {
+        remove(&entry.path());
+    }
+}
+
+/// The turn of a process to replace captures in a folder. Without locks, which some file systems lack, processes have
+/// to take turns by themselves.
+struct Turn {
+    _folder: Option<File>,
+}
+
+impl Turn {
+    fn take(capture: &Path) -> Self {
+        let folder = File::open(folder(capture)).ok();
+        Self { _folder: folder.filter(|folder| folder.lock().is_ok()) }
+    }
+}

@@ -1,0 +1,144 @@
+//! Which files a command reads, and which it writes: none can be both.
+
+use super::is_stream;
+use super::temporary::followed;
+use std::fs;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// What makes two paths the same file, whatever they are called.
+#[cfg(unix)]
+type Identity = (u64, u64);
+#[cfg(not(unix))]
+type Identity = PathBuf;
+
+/// An output would destroy an input, or another output.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{output}: this is {}, which would be destroyed", if *.is_input { format!("the input {other}") } else { format!("also the output {other}") })]
+pub struct Conflict {
+    /// The output.
+    pub output: String,
+    /// The other file.
+    pub other: String,
+    /// Whether the other file is an input.
+    pub is_input: bool,
+}
+
+/// The inputs and outputs of a command so far.
+#[derive(Clone, Debug, Default)]
+pub struct Claims {
+    inputs: Vec<(Identity, PathBuf)>,
+    outputs: Vec<PathBuf>,
+    /// Standard output, if it is a regular file.
+    standard: Option<Identity>,
+}
+
+impl Claims {
+    /// No files.
+    pub const fn new() -> Self {
+        Self { inputs: Vec::new(), outputs: Vec::new(), standard: None }
+    }
+
+    /// Adds an input.
+    ///
+    /// # Errors
+    ///
+    /// If it is also an output.
+    pub fn read(&mut self, path: &Path) -> Result<(), Conflict> {
+        let Some(found) = identity(path) else { return Ok(()) };
+        let conflict = |output: &Path| conflict(output, path, true);
+        if let Some(output) = self.outputs.iter().find(|other| identity(other).as_ref() == Some(&found))
+        {
+            return Err(conflict(output));
+        }
+        if self.standard.as_ref() == Some(&found) {
+            return Err(conflict(Path::new("standard output")));
+        }
+        self.inputs.push((found, path.into()));
+        Ok(())
+    }
+
+    /// Adds an output.
+    ///
+    /// # Errors
+    ///
+    /// If it is also an input, or another output.
+    pub fn write(&mut self, path: &Path) -> Result<(), Conflict> {
+        self.check(path)?;
+        if let Some(other) = self.outputs.iter().find(|other| is_same(other, path)) {
+            return Err(conflict(path, other, false));
+        }
+        if self.standard.is_some() && self.standard == identity(path) {
+            return Err(conflict(path, Path::new("standard output"), false));
+        }
+        self.outputs.push(path.into());
+        Ok(())
+    }
+
+    /// Adds standard output.
+    #[cfg(unix)]
+    pub fn write_standard(&mut self, out: impl std::os::fd::AsFd) {
+        let found = out.as_fd().try_clone_to_owned().map(fs::File::from);
+        self.standard = found.and_then(|file| file.metadata()).ok().and_then(|found| of(&found));
+    }
+
+    /// Checks that nothing is lost if this file is written.
+    ///
+    /// # Errors
+    ///
+    /// If it is an input.
+    pub fn check(&self, output: &Path) -> Result<(), Conflict> {
+        let found = identity(output);
+        match self.inputs.iter().find(|(input, _)| Some(input) == found.as_ref()) {
+            Some((_, input)) => Err(conflict(output, input, true)),
+            None => Ok(()),
+        }
+    }
+
+    /// The outputs.
+    pub fn outputs(&self) -> &[PathBuf] {
+        &self.outputs
+    }
+}
+
+fn conflict(output: &Path, other: &Path, is_input: bool) -> Conflict {
+    let [output, other] = [output, other].map(|path| path.display().to_string());
+    Conflict { output, other, is_input }
+}
+
+/// Whether two outputs are one file, which may not be there yet.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let path = followed(path).ok()?;
+        Some((fs::canonicalize(super::temporary::folder(&path)).ok()?, path.file_name()?.to_owned()))
+    };
+    match (identity(one), identity(other)) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) if !super::is_standard(one) => {
+            // A device or a pipe is not destroyed by a second output.
+            one == other && !one.exists() || place(one).is_some_and(|found| {
+                !one.exists() && Some(found) == place(other)
+            })
+        }
+        (None, None) => one == other,
+        _ => false,
+    }
+}
+
+/// The identity of a regular file; nothing else is destroyed by writing.
+fn identity(path: &Path) -> Option<Identity> {
+    if super::is_standard(path) || is_stream(path) {
+        return None;
+    }
+    let found = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    return of(&found);
+    #[cfg(not(unix))]
+    return fs::canonicalize(path).ok().filter(|_| found.is_file());
+}
+
+#[cfg(unix)]
+fn of(found: &fs::Metadata) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    found.is_file().then(|| (found.dev(), found.ino()))
+}
