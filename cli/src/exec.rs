@@ -31,6 +31,10 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
         (None, Some(folder)) => Some(folder.join(format!("{}.{mode}.te", program.name()))),
         (file, _) => file.clone(),
     };
+    if args.output_dir.is_some() {
+        let files = modes.iter().filter_map(|options| file(&options.to_string()));
+        files.map(|file| files::claims().write(&file)).collect::<Result<(), _>>()?;
+    }
     let mut table = Table::new(files::summary(), args.json);
     let trial = Trial { program: &program, modes: &modes, limit: args.limit };
     let bar = progress::executed();

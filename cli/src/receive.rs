@@ -35,8 +35,11 @@ pub(crate) fn run(args: &ReceiveArgs) -> Result<Status, Failure> {
         let kept = capture.partial().map(|path| format!("{}, with all that arrived", path.display()));
         failure.hint_if(kept)
     })?;
-    let description = Description { draft, ..Description::default() };
-    capture.finish(describe(&args.output, description, &[]))?;
+    // If nothing has arrived, an earlier capture stays.
+    if received.bytes > 0 {
+        let description = Description { draft, ..Description::default() };
+        capture.finish(describe(&args.output, description, &[]))?;
+    }
     if !files::is_standard(&args.output) {
         writeln!(io::stdout(), "{received}")?;
     }

@@ -32,6 +32,21 @@ const CHECKED_BY_GOLDEN: [&str; 3] =
 /// not: they have a classifier of their own, with which that of the decoder is compared.
 const GOLDEN_WITH_ISA: &str = "arm";
 
+/// Crates whose files are written whole or not at all, by `decoder/capture/src/output.rs`.
+const WRITERS: [&str; 6] =
+    ["cli", "decoder/capture", "decoder/report", "sim/sources", "sim/compressors", "python"];
+
+/// Sources of these crates that open files for writing by themselves, and why they may.
+const WRITING: [(&str, &str); 7] = [
+    ("decoder/capture/src/output.rs", "writes to devices and pipes, which cannot be replaced"),
+    ("decoder/capture/src/output/temporary.rs", "makes temporary files for all others"),
+    ("sim/sources/src/qemu/plugin.rs", "in a private folder, for the compiler"),
+    ("sim/sources/src/qemu/runner.rs", "in a private folder, for QEMU"),
+    ("sim/sources/src/executed/program/by_qemu.rs", "in a private folder, for QEMU"),
+    ("sim/compressors/src/comparison/arm/run.rs", "in a private folder, for QEMU"),
+    ("sim/compressors/src/comparison/journal.rs", "appends figures, which a sweep that was stopped needs"),
+];
+
 struct Package {
     name: String,
     /// Its folder relative to the repository, such as `packets/bits`.
@@ -154,4 +169,26 @@ fn the_command_line_is_thin() {
     assert!(sources.iter().any(|(path, _)| path == Path::new("args/decode.rs")), "folders count");
     let lines: usize = sources.iter().map(|(_, text)| text.lines().count()).sum();
     assert!(lines <= MOST_LINES_OF_CLI, "cli/src has {lines} lines: move some to a library");
+}
+
+/// Whoever else opens a file for writing may destroy what is there, and leave a part of what should be.
+#[test]
+fn files_are_written_in_one_way() {
+    let opens = ["File::create", "fs::write", ".write(true)", ".append(true)", "generate_to("];
+    let mut found = Vec::new();
+    for folder in WRITERS {
+        for (path, text) in sources(&format!("{folder}/src")) {
+            // Tests are at the end of a file, or in one of their own.
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            let is_test = path.ends_with("tests.rs");
+            if !is_test && opens.iter().any(|open| code.contains(open)) {
+                found.push(format!("{folder}/src/{}", path.display()));
+            }
+        }
+    }
+    let allowed = |name: &str| WRITING.iter().any(|(other, _)| *other == name);
+    let wrong: Vec<_> = found.iter().filter(|name| !allowed(name)).collect();
+    assert!(wrong.is_empty(), "{wrong:?}: hartrace_capture::output::Output instead");
+    let missing: Vec<_> = WRITING.iter().filter(|(name, _)| !found.iter().any(|f| f == name)).collect();
+    assert!(missing.is_empty(), "{missing:?} write no more: remove them from the list");
 }

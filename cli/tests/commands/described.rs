@@ -31,7 +31,7 @@ fn no_command_asks_again() {
     // The description is TOML with the specification's names.
     let text = fs::read_to_string(place.dir.join("c.te.toml")).unwrap();
     for line in [
-        "version = 1",
+        "version = 2",
         "command = \"hartrace run calls.elf --encode ir+bp -o c.te --retired c.htr\"",
         "xlen = 64",
         "iaddress_width_p = 64",
@@ -39,6 +39,7 @@ fn no_command_asks_again() {
         "branch-prediction = true",
         "kind = \"reference\"",
         "file = \"calls.elf\"",
+        &format!("instructions = {instructions}"),
     ] {
         assert!(text.lines().any(|other| other == line), "no {line} in {text}");
     }

@@ -9,6 +9,7 @@ mod fpga;
 mod hdl;
 mod logs;
 mod manual;
+mod outputs;
 mod place;
 mod probe;
 mod receive;

@@ -261,7 +261,7 @@ fn a_gap_ends_all_calls() -> Result<(), Failed> {
     let middle = bytes.len() / 2;
     bytes[middle..middle + 4].fill(0xff);
     std::fs::write(folder.join("t.te"), &bytes)?;
-    let output = hartrace(&folder, "export t.te --to folded -o folded.txt")?;
+    let output = hartrace(&folder, "export t.te --params t.te.toml --to folded -o folded.txt")?;
     let messages = String::from_utf8(output.stderr)?;
     assert_eq!(output.status.code(), Some(1), "{messages}");
     assert!(messages.contains("gap"), "{messages}");

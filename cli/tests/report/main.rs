@@ -275,9 +275,9 @@ fn gaps() -> Result<(), Failed> {
     let middle = bytes.len() / 2;
     bytes[middle..middle + 40].fill(0xff);
     std::fs::write(folder.join("t.te"), bytes)?;
-    let output = hartrace(&folder, "report t.te -o t.html")?;
+    let output = hartrace(&folder, "report t.te --params t.te.toml -o t.html")?;
     assert_eq!(output.status.code(), Some(1));
-    let stats = hartrace(&folder, "stats t.te --json")?;
+    let stats = hartrace(&folder, "stats t.te --params t.te.toml --json")?;
     let stats: Value = serde_json::from_slice(&stats.stdout)?;
     let mut browser = open(&folder)?;
     let shown = figures(&mut browser)?;

@@ -1,7 +1,7 @@
 //! Which files a command reads, and which it writes: none can be both.
 
-use super::is_stream;
-use super::temporary::followed;
+use super::temporary::{folder, followed};
+use super::{is_standard, is_stream};
 use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -14,7 +14,7 @@ type Identity = PathBuf;
 
 /// An output would destroy an input, or another output.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{output}: this is {}, which would be destroyed", if *.is_input { format!("the input {other}") } else { format!("also the output {other}") })]
+#[error("{output}: this is the same file as the {} {other}, which would be destroyed", if *.is_input { "input" } else { "output" })]
 pub struct Conflict {
     /// The output.
     pub output: String,
@@ -106,28 +106,24 @@ fn conflict(output: &Path, other: &Path, is_input: bool) -> Conflict {
     Conflict { output, other, is_input }
 }
 
-/// Whether two outputs are one file, which may not be there yet.
+/// Whether two outputs are one file, which may not be there yet. A device or a pipe takes both.
 fn is_same(one: &Path, other: &Path) -> bool {
+    if is_standard(one) || is_standard(other) {
+        return one == other;
+    }
     let place = |path: &Path| {
         let path = followed(path).ok()?;
-        Some((fs::canonicalize(super::temporary::folder(&path)).ok()?, path.file_name()?.to_owned()))
+        Some((fs::canonicalize(folder(&path)).ok()?, path.file_name()?.to_owned()))
     };
     match (identity(one), identity(other)) {
-        (Some(one), Some(other)) => one == other,
-        (None, None) if !super::is_standard(one) => {
-            // A device or a pipe is not destroyed by a second output.
-            one == other && !one.exists() || place(one).is_some_and(|found| {
-                !one.exists() && Some(found) == place(other)
-            })
-        }
-        (None, None) => one == other,
-        _ => false,
+        (None, None) if !one.exists() => place(one).is_some_and(|found| Some(found) == place(other)),
+        (one, other) => one.is_some() && one == other,
     }
 }
 
 /// The identity of a regular file; nothing else is destroyed by writing.
 fn identity(path: &Path) -> Option<Identity> {
-    if super::is_standard(path) || is_stream(path) {
+    if is_standard(path) || is_stream(path) {
         return None;
     }
     let found = fs::metadata(path).ok()?;

@@ -141,7 +141,7 @@ impl Temporary {
         self.sync()?;
         let mut live = live();
         self.rename(&mut live, &self.place.clone())?;
-        live.remove(&self.path);
+        live.remove(&self.place);
         Ok(())
     }
 
@@ -157,8 +157,9 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let mut live = live();
-        if live.remove(&self.path) && self.vanishes {
+        live().remove(&self.path);
+        let is_empty = || self.file.metadata().is_ok_and(|found| found.len() == 0);
+        if self.path != self.place && (self.vanishes || is_empty()) {
             remove(&self.path);
         }
     }

@@ -1,18 +1,19 @@
 //! Captures of bundled programs, with descriptions.
 
 use hartrace_capture::described::{Described, DescribedError};
-use hartrace_capture::description::{Description, Traced};
+use hartrace_capture::description::Description;
 use hartrace_capture::follow::Follow;
+use hartrace_capture::output::CaptureOutput;
 use hartrace_capture::params::Given;
 use hartrace_capture::programs::Programs;
 use hartrace_encap::{EncapParams, FrameHeader, Framing, Item, MAX_FRAME};
 use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_sources::executed::bundled::PROGRAMS;
-use hartrace_sources::executed::round::{Output, RoundError, Trial};
+use hartrace_sources::executed::round::{RoundError, Trial};
 use hartrace_sources::executed::{Program, ProgramError, modes};
 use hartrace_tests::case::Dice;
-use std::fs::{self, File};
-use std::io::BufWriter;
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A folder that is removed at the end.
@@ -80,8 +81,16 @@ pub(crate) fn trace_synchronised(
     });
     ending.expect("it runs");
     encoder.finish(&mut out);
-    fs::write(&capture, bytes).expect("there is room");
+    replace(&capture, &bytes);
     capture
+}
+
+/// Replaces a capture by another one that its description fits.
+pub(crate) fn replace(capture: &Path, bytes: &[u8]) {
+    let described = Described::find(capture).expect("it has a description");
+    let mut output = CaptureOutput::create(capture).expect("there is room");
+    output.write_all(bytes).expect("there is room");
+    output.finish(described.description.expect("it has one")).expect("there is room");
 }
 
 /// How a capture is decoded.
@@ -135,12 +144,12 @@ pub(crate) fn several_sources(folder: &Folder, traces: &[PathBuf], dice: &mut Di
         }
     }
     let path = folder.path().join("sources.te");
-    fs::write(&path, capture).expect("there is room");
     let text = fs::read_to_string(Description::place(&traces[0])).expect("it was written");
     let framing = "[framing]\nkind = \"encap\"\nsrc-bits = 4\ntimestamp-bytes = 2";
     assert!(text.contains("[framing]\nkind = \"reference\""), "{text}");
     let text = text.replace("[framing]\nkind = \"reference\"", framing);
     fs::write(Description::place(&path), text).expect("there is room");
+    replace(&path, &capture);
     path
 }
 
@@ -157,7 +166,7 @@ pub(crate) fn damaged(capture: &Path, number: usize, dice: &mut Dice) -> PathBuf
         }
     }
     let path = capture.with_extension(format!("{number}.te"));
-    fs::write(&path, bytes).expect("there is room");
     fs::copy(Description::place(capture), Description::place(&path)).expect("there is room");
+    replace(&path, &bytes);
     path
 }

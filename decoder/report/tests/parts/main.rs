@@ -4,7 +4,7 @@ mod captures;
 mod threads;
 mod whole;
 
-use captures::{Folder, damaged, several_sources, trace};
+use captures::{Folder, damaged, replace, several_sources, trace};
 use hartrace_report::parts::{
     Emit, PartsError, Plan, Share, Table, decode, merge, merge_share, merge_some,
 };
@@ -159,7 +159,7 @@ fn nothing_but_damage() {
     let (folder, mut dice) = (Folder::new("nothing"), Dice::new(4));
     let capture = trace(&folder, "calls", "delta", 1000);
     for bytes in [&[][..], &[0x80; 100], &[0x41]] {
-        std::fs::write(&capture, bytes).unwrap();
+        replace(&capture, bytes);
         let (most, _) = check(&folder, &capture, &mut dice);
         assert_eq!(most, 1);
     }
@@ -231,7 +231,7 @@ fn what_does_not_fit_is_refused() {
     assert!(again(0).is_ok(), "the part before leads to what is there");
     bytes[start + 2] = sync;
     bytes.push(0);
-    std::fs::write(&capture, &bytes).unwrap();
+    replace(&capture, &bytes);
     assert!(matches!(again(0), Err(PartsError::Changed { .. })));
 }
 
