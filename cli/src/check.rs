@@ -50,6 +50,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     gaps.end(flow);
     if flow.is_continue() {
         gaps.silent(found);
+        if setup.tells_its_end() {
+            gaps.ended(found)?;
+        }
     }
     comparison.finish()?;
     bar.finish_and_clear();

@@ -133,6 +133,7 @@ impl Job<'_> {
         let (status, _) = self.report(input, SMALL, &mut html, gaps, io::sink())?;
         let mut stats = Stats::from(&follow.packets());
         stats.program = Some(Program::new(html.count(), stats.bits));
+        stats.ended = html.is_ended() || !follow.setup.tells_its_end();
         report::write(html, &self.following.about, is_capture.then_some(&stats), out)?;
         Ok(status)
     }

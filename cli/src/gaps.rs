@@ -1,7 +1,7 @@
 //! Gaps on standard error, with advice about options.
 
 use crate::failure::{Failure, Status};
-use hartrace_report::{Error, Gaps, Missing, SeveralSources, advice};
+use hartrace_report::{Error, Gaps, Missing, SeveralSources, Unended, advice};
 use indicatif::ProgressBar;
 use std::io::{self, Write};
 
@@ -39,12 +39,20 @@ impl From<SeveralSources> for Failure {
     }
 }
 
+impl From<Unended> for Failure {
+    fn from(unended: Unended) -> Self {
+        Self::gap(unended)
+    }
+}
+
 /// Reports go to standard output.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Write(error) => error.into(),
             Error::Gap(missing) => missing.into(),
+            Error::Unended(unended) => unended.into(),
+            Error::Unreached { file, why } => Self::gap(why).at(file),
             Error::Sources(several) => several.into(),
             other => Self::input(other),
         }

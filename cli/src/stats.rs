@@ -10,7 +10,7 @@ use hartrace_capture::follow::Filling;
 use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_decoder::{Count, Event};
 use hartrace_report::stats::{Program, Stats, Tally};
-use hartrace_report::{Gaps, LARGE, Noted, Printer, Total};
+use hartrace_report::{Gaps, LARGE, Noted, Printer, Silent, Total};
 use indicatif::ProgressBar;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -28,15 +28,17 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
         warn(format_args!("{}: {what}", missing.display()));
     }
     let has_program = given.has_program() || described.has_programs() && missing.is_none();
-    let stats = if !has_program {
+    let (mut stats, mut gaps, tells_its_end) = if !has_program {
         let params = given.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([path]))?;
         let (described, setup) = described::stream(path, &given.stream)?;
         let capture = described::open(&described)?;
         let gaps = gaps(&capture);
         let mut tally = Tally::new(&setup);
-        read(&mut tally, path, capture, gaps)?;
-        tally.stats()
+        let mut gaps = read(&mut tally, path, capture, gaps)?;
+        gaps.packets(tally.endings());
+        gaps.end(ControlFlow::Continue(()));
+        (tally.stats(), gaps, setup.tells_its_end())
     } else {
         let (mut following, capture) = Following::open(given, [])?;
         following.follow.count_packets();
@@ -47,8 +49,9 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
         printer.gaps.end(flow);
         let mut stats = Stats::from(&following.follow.packets());
         stats.program = Some(Program::new(printer.report.sum, stats.bits));
-        stats
+        (stats, printer.gaps, following.follow.setup.tells_its_end())
     };
+    stats.ended = gaps.is_ended() || !tells_its_end;
     let mut out = files::stdout();
     if args.json {
         stats.json(&mut out)?;
@@ -59,13 +62,16 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     if let Some(silent) = stats.silent().filter(|_| stats.malformed.packets == 0) {
         gaps::new(files::name(path), false, ProgressBar::hidden()).silent(silent);
     }
+    if tells_its_end {
+        gaps.ended(Silent { bytes: stats.capture_bytes, packets: stats.total.packets })?;
+    }
     let gaps = stats.program.as_ref().map_or(0, |program| program.gaps);
     let clean = gaps + stats.malformed.packets == 0 && stats.silent().is_none();
     Ok(if clean { Status::Clean } else { Status::Gaps })
 }
 
 /// Counts all of a capture. A malformed packet is a gap.
-fn read(tally: &mut Tally, path: &Path, capture: Capture, mut gaps: Gaps) -> Result<(), Failure> {
+fn read(tally: &mut Tally, path: &Path, capture: Capture, mut gaps: Gaps) -> Result<Gaps, Failure> {
     let progress = capture.progress();
     let Capture { input, bar, .. } = capture;
     let outcome = tally.read(input, |tally| {
@@ -83,5 +89,6 @@ fn read(tally: &mut Tally, path: &Path, capture: Capture, mut gaps: Gaps) -> Res
         StreamError::Join(missing) => missing.into(),
         StreamError::Input(error) => files::unreadable(path, &error),
         StreamError::Params(error) => Failure::usage(error),
-    })
+    })?;
+    Ok(gaps)
 }

@@ -51,6 +51,14 @@ pub(super) fn limits(args: &DecodeArgs) -> Result<Option<Limits>, Failure> {
     super::between(args)
 }
 
+/// Refuses limits without anything between them.
+pub(super) fn within(any: bool, limits: Option<Limits>) -> Result<(), Failure> {
+    match limits {
+        Some(_) if !any => Err(Failure::gap("nothing of any source is between --from and --to")),
+        _ => Ok(()),
+    }
+}
+
 /// Prints elements, ranges, or a form that traces of every protocol have.
 pub(super) fn print(
     name: String,
@@ -70,7 +78,7 @@ pub(super) fn print(
     let status = match args.emit {
         Emit::Ranges | Emit::Elements => {
             let (ranges, strict) = (args.emit == Emit::Ranges, args.captured.follow.strict);
-            arm::elements(&all, ranges, strict, how, &mut out, |traced, gaps| {
+            let any = arm::elements(&all, ranges, strict, how, &mut out, |traced, gaps| {
                 let what = format_args!("{}: {gaps} stretches could not be followed", traced.name);
                 lost.gap(format_args!("{what}; --emit elements"))
             })?;
@@ -78,6 +86,7 @@ pub(super) fn print(
                 arm::marks(marks, false, &mut out)?;
             }
             out.flush()?;
+            within(any, how.limits)?;
             return Ok(lost.status);
         }
         Emit::Form(Form::Pcs) if several => {

@@ -68,8 +68,9 @@ fn coresight(
     if args.emit == Emit::Packets {
         let mut out = files::stdout();
         let all = sources.iter().map(|source| &source.portions[..]);
-        hartrace_report::arm::packets(all, &marks, limits, &mut out)?;
+        let any = hartrace_report::arm::packets(all, &marks, limits, &mut out)?;
         out.flush()?;
+        arm::within(any, limits)?;
         return Ok(lost.status);
     }
     let elf = finder.placed(&args.captured.follow.elf, &recording.log);

@@ -41,8 +41,9 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
     if args.emit == Emit::Packets {
         let mut out = files::stdout();
         let all = sources.iter().map(|(_, portions)| &portions[..]);
-        hartrace_report::arm::packets(all, &opened.capture.marks, limits, &mut out)?;
+        let any = hartrace_report::arm::packets(all, &opened.capture.marks, limits, &mut out)?;
         out.flush()?;
+        arm::within(any, limits)?;
         return Ok(lost.status);
     }
     let mut warnings = Vec::new();

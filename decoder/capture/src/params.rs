@@ -73,6 +73,11 @@ impl Setup {
         }
     }
 
+    /// Whether the encoder tells when tracing ends. The one of rv_tracer does not.
+    pub fn tells_its_end(&self) -> bool {
+        self.unit != Unit::RvTracer
+    }
+
     /// Completes the contents of a parameter file, if there is one.
     pub fn new(draft: Option<Draft>, given: &Given) -> Result<Self, SetupError> {
         let has_file = draft.is_some();

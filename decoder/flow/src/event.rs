@@ -42,6 +42,8 @@ pub enum Event {
     On,
     /// Tracing ended, or was interrupted by a loss.
     Off(QualStatus),
+    /// The encoder was enabled again after a trace of it had ended: another trace starts.
+    Restart,
     /// A part of the trace that could not be followed, up to the next synchronisation.
     Gap(Fault),
 }

@@ -75,6 +75,7 @@ mod blocks;
 pub mod calls;
 mod config;
 mod elf;
+mod endings;
 mod event;
 mod image;
 mod images;
@@ -96,6 +97,7 @@ mod walk;
 
 pub use self::elf::{ElfError, elf_arch, elf_float};
 pub use config::{Config, Resync};
+pub use endings::{Endings, Restarted};
 pub use event::{Event, Fault, StreamPos};
 pub use hartrace_etrace::Compat;
 pub use image::Image;

@@ -11,6 +11,7 @@ mod sync;
 pub(crate) use state::Announced;
 
 use crate::config::Config;
+use crate::endings::Session;
 use crate::event::{Fault, StreamPos};
 use crate::images::Images;
 use crate::memo::Found;
@@ -49,6 +50,7 @@ pub struct Tracer<'a> {
     cache: TargetCache,
     state: State,
     latest: Latest,
+    session: Session,
     announced: Announced,
     reference: Reference,
     recall: Recall,
@@ -81,6 +83,7 @@ impl<'a> Tracer<'a> {
             cache: TargetCache::new(params),
             state: State::Off,
             latest: Latest::Retired,
+            session: Session::New,
             announced: Announced::Off,
             reference: Reference::Lost,
             recall: Recall::Impossible,
@@ -211,6 +214,7 @@ impl<'a> Tracer<'a> {
         self.set_options(options);
         self.announced = announced;
         self.state = State::Off;
+        self.session = Session::New;
         self.recall = Recall::Impossible;
         self.reference = Reference::Lost;
         self.held = Held::Nothing;

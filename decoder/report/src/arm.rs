@@ -13,7 +13,7 @@ pub use listing::{Listing, listing};
 
 use crate::erased::Erased;
 use crate::limited::{Limited, Shared};
-use crate::limits::Limits;
+use crate::limits::{Limits, Unreached};
 use crate::noted::Noted;
 use crate::printer::{Error, Printer};
 use crate::report::{Collect, Report};
@@ -25,6 +25,7 @@ use hartrace_decoder::{Event, Run, Sink, StreamPos};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 /// How sources are decoded.
 #[derive(Copy, Clone, Debug)]
@@ -55,7 +56,7 @@ fn plain(
     all: &[Traced<'_>],
     make: &Make<'_, Erased>,
     take: &mut Take<'_, Erased>,
-) -> Result<(), Error> {
+) -> Result<Option<Unreached>, Error> {
     decode_each(how, all, &Plain, make, take)
 }
 
@@ -71,7 +72,7 @@ fn each<R: Report, W: Write, P: Collect>(
     printer: &mut Printer<R, W>,
     maker: &(dyn Fn() -> P + Sync),
     into_part: impl Fn(P) -> R::Part,
-    decode: impl FnOnce(&Make<'_, P>, &mut Take<'_, P>) -> Result<(), Error>,
+    decode: impl FnOnce(&Make<'_, P>, &mut Take<'_, P>) -> Result<Option<Unreached>, Error>,
 ) -> Result<(), Error> {
     let strict = printer.gaps.is_strict();
     let outcome = decode(&|| Noted::new(maker(), strict), &mut |source, part| match part {
@@ -81,8 +82,11 @@ fn each<R: Report, W: Write, P: Collect>(
         None => Ok(printer.finish()?),
     });
     let outcome = match outcome {
-        Ok(()) if R::WHOLE => printer.finish().map_err(Error::from),
-        Ok(()) => Ok(()),
+        Ok(Some(why)) if printer.gaps.has_started() => {
+            Err(Error::Unreached { file: printer.gaps.file().into(), why })
+        }
+        Ok(_) if R::WHOLE => printer.finish().map_err(Error::from),
+        Ok(_) => Ok(()),
         Err(error) => {
             // The error says more than what may follow from it.
             let _ = printer.finish();
@@ -96,21 +100,28 @@ fn each<R: Report, W: Write, P: Collect>(
     outcome
 }
 
-/// Decodes sources into parts.
+/// Decodes sources into parts. Returns why nothing is within the limits, if nothing is.
 fn decode_each<P: Collect>(
     how: How,
     all: &[Traced<'_>],
     form: &(impl Form<P> + Sync),
     make: &Make<'_, P>,
     take: &mut Take<'_, P>,
-) -> Result<(), Error> {
+) -> Result<Option<Unreached>, Error> {
+    // Limits are those of each source. It is enough if one has something within them.
+    let unreached = Mutex::new(Vec::new());
     let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<P>>) -> bool| {
         let limits = how.limits.map(Shared::new);
         form.decode(traced, &mut Passing::new(make, limits.as_ref(), pass));
+        if let Some(why) = limits.and_then(|limits| limits.unreached()) {
+            unreached.lock().unwrap_or_else(PoisonError::into_inner).push(why);
+        }
     };
     side::each(all, how.threads, work, |traced: &Traced<'_>, part| {
         take((how.named || all.len() > 1).then_some(traced.id), part)
-    })
+    })?;
+    let unreached = unreached.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(unreached.first().copied().filter(|_| unreached.len() == all.len()))
 }
 
 /// Decodes a source into parts of type `P`.

@@ -70,6 +70,8 @@ impl<R: Report + Send, W: Write + Send> Printer<R, W> {
     ) -> Result<(), StreamError<Error>> {
         let strict = self.gaps.is_strict();
         let (maker, preparer) = (self.report.maker(), self.report.preparer());
+        // A recording is of pieces that the kernel took while the hart was traced.
+        let is_recording = matches!(origin, Origin::Recording(_));
         let mut found = Silent::default();
         let join = |Decoded { sinks, bytes, packets }: Decoded<Noted<R::Part>>| {
             found = Silent { bytes, packets };
@@ -83,10 +85,19 @@ impl<R: Report + Send, W: Write + Send> Printer<R, W> {
             decode_prepared(follow, origin, size, limits, &make, preparer.as_deref(), join);
         let printed = self.finish().map_err(|error| StreamError::Join(error.into()));
         self.gaps.end(*outcome.as_ref().unwrap_or(&ControlFlow::Break(())));
+        let mut ended = Ok(());
         if let Ok(ControlFlow::Continue(())) = outcome {
             self.gaps.silent(found);
+            if follow.setup.tells_its_end() && !is_recording {
+                ended = self.gaps.ended(found).map_err(|error| StreamError::Join(error.into()));
+            }
         }
-        outcome.and(printed)
+        let unreached = limits.and_then(Shared::unreached).filter(|_| self.gaps.has_started());
+        let reached = unreached.map_or(Ok(()), |why| {
+            let file = self.gaps.file().into();
+            Err(StreamError::Join(Error::Unreached { file, why }))
+        });
+        outcome.and(printed).and(ended).and(reached)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Gaps: what could not be followed, and where decoding resumed.
 
 use crate::silent::Silent;
-use hartrace_decoder::{Event, Fault, StreamPos};
+use crate::unended::Unended;
+use hartrace_decoder::{Endings, Event, Fault, StreamPos};
 use hartrace_encap::FrameError;
 use hartrace_etrace::ParseError;
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ pub struct Gaps {
     started: bool,
     /// By source.
     open: BTreeMap<Option<u16>, Missing>,
+    endings: Endings,
     /// A sink cannot stop the decoder, so the error waits here.
     failed: Option<Missing>,
 }
@@ -69,8 +71,9 @@ impl Gaps {
     /// Starts without gaps, for the capture of this name. Lines go to `tell`.
     pub fn new(file: impl Into<String>, tell: impl FnMut(&str) + Send + 'static) -> Self {
         let (file, tell) = (file.into(), Box::new(tell));
-        let (count, open) = (0, BTreeMap::new());
-        Self { file, tell, strict: false, hint: None, count, started: false, open, failed: None }
+        let (count, open, endings) = (0, BTreeMap::new(), Endings::default());
+        let (strict, hint, started, failed) = (false, None, false, None);
+        Self { file, tell, strict, hint, count, started, open, endings, failed }
     }
 
     /// If `strict`, the first gap is an error: see [`Gaps::check`].
@@ -93,8 +96,9 @@ impl Gaps {
         &self.file
     }
 
-    /// Records gaps, and where decoding resumes.
+    /// Records gaps, where decoding resumes, and where traces start and end.
     pub fn event(&mut self, source: Option<u16>, at: StreamPos, event: &Event) {
+        self.endings.event(source, at, event);
         match event {
             Event::Gap(fault) => self.gap(source, at, *fault),
             Event::On => {
@@ -134,6 +138,37 @@ impl Gaps {
         for open in std::mem::take(&mut self.open).into_values() {
             (self.tell)(&open.line(end));
         }
+        for again in self.endings.restarts() {
+            (self.tell)(&format!("{}: {again}", self.file));
+        }
+    }
+
+    /// Reports traces that have not ended where a capture of E-Trace does, after this much of it.
+    ///
+    /// # Errors
+    ///
+    /// The first of them, if there must be no gap.
+    pub fn ended(&mut self, found: Silent) -> Result<(), Unended> {
+        let last = self.endings.on().map(|source| (source, found.bytes, false));
+        let others = self.endings.cut_short().map(|(source, at)| (source, at.byte, true));
+        for (source, bytes, joined) in others.chain(last) {
+            let unended = Unended { file: self.file.clone(), source, bytes, joined };
+            if self.strict {
+                return Err(unended);
+            }
+            (self.tell)(&unended.to_string());
+        }
+        Ok(())
+    }
+
+    /// Whether no trace is on.
+    pub fn is_ended(&self) -> bool {
+        self.endings.on().next().is_none()
+    }
+
+    /// Takes where the traces of a capture start and end from one that was not followed.
+    pub fn packets(&mut self, endings: &Endings) {
+        self.endings = endings.clone();
     }
 
     /// Reports that a capture contains no trace, unless something was decoded, or a gap says more. `found` is

@@ -50,6 +50,11 @@ impl<'a> Html<'a> {
         Self { calls, frequencies: BTreeMap::new(), events: Events::default(), programs, xlen }
     }
 
+    /// Whether tracing was off at the last packet of every source.
+    pub fn is_ended(&self) -> bool {
+        self.events.is_ended()
+    }
+
     /// Instructions of the sources that have ended, and gaps.
     pub fn count(&self) -> Count {
         Count { instructions: self.calls.form().instructions, gaps: self.events.gaps }

@@ -136,6 +136,7 @@ enum Detail {
     Time(Time),
     On,
     Off { qual_status: &'static str },
+    Restart,
     Gap { cause: String },
 }
 
@@ -155,6 +156,7 @@ impl Detail {
             }),
             Event::On => Self::On,
             Event::Off(status) => Self::Off { qual_status: status.name() },
+            Event::Restart => Self::Restart,
             Event::Gap(fault) => Self::Gap { cause: fault.to_string() },
         }
     }
@@ -189,6 +191,7 @@ mod tests {
             Event::Time(decoder::Time::Cycles(Some(9))),
             Event::Trap { cause: 2, interrupt: false, tval: Some(1), epc: None },
             Event::Off(QualStatus::EndedRep),
+            Event::Restart,
         ] {
             events.event(&mut out, at, &event);
         }

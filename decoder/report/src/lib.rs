@@ -124,6 +124,7 @@ mod sums;
 mod tables;
 #[cfg(test)]
 mod testing;
+mod unended;
 
 pub use blocks::Blocks;
 pub use calls::{
@@ -136,7 +137,7 @@ pub use form::{Form, Look, NoForm, NoLines, With};
 pub use gaps::{Gaps, Missing, advice};
 pub use json::{Json, block_table_json};
 pub use limited::{Limited, Shared};
-pub use limits::{Limits, NothingBetween, Position, PositionError};
+pub use limits::{Limits, NothingBetween, Position, PositionError, Unreached};
 pub use listing::Listing;
 pub use noted::Noted;
 pub use ordered::{InOrder, Ordered, OrderedPart};
@@ -152,3 +153,4 @@ pub use source::{
 };
 pub use sums::{Sum, Total};
 pub use tables::{Naming, Style, Table, Tables};
+pub use unended::Unended;

@@ -1,6 +1,6 @@
 //! Restricts a trace to a stretch before it is collected.
 
-use crate::limits::Limits;
+use crate::limits::{Limits, Unreached};
 use crate::report::Collect;
 use hartrace_capture::perf::Placed;
 use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
@@ -23,6 +23,11 @@ impl Shared {
     /// Whether nothing more will be reported.
     pub fn is_done(&self) -> bool {
         self.lock().is_done()
+    }
+
+    /// Why nothing was reported, if the start has not been reached.
+    pub fn unreached(&self) -> Option<Unreached> {
+        self.lock().unreached()
     }
 }
 

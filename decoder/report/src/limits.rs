@@ -1,6 +1,7 @@
 //! The stretch of a trace that is reported.
 
 use hartrace_decoder::StreamPos;
+use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 use thiserror::Error;
@@ -35,6 +36,35 @@ pub struct NothingBetween {
     pub from: u64,
     /// The second.
     pub to: u64,
+}
+
+/// Nothing of a trace is within the limits.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unreached {
+    /// The trace ends before it gets there.
+    #[error("the trace has {insns} instructions; --from {from} is past its end")]
+    PastEnd {
+        /// Where the limits start.
+        from: Position,
+        /// Instructions of the trace.
+        insns: u64,
+    },
+    /// The end of the limits comes first.
+    #[error("nothing is between --from {from} and --to, which comes first")]
+    ToFirst {
+        /// Where the limits start.
+        from: Position,
+    },
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Insn(number) => write!(f, "{number}"),
+            Self::Packet(number) => write!(f, "packet:{number}"),
+            Self::Byte(number) => write!(f, "byte:{number}"),
+        }
+    }
 }
 
 impl FromStr for Position {
@@ -128,6 +158,15 @@ impl Limits {
         self.from.is_none() && !self.is_done()
     }
 
+    /// Why nothing was reported, if the start has not been reached.
+    pub fn unreached(&self) -> Option<Unreached> {
+        let (from, insns) = (self.from?, self.insns);
+        Some(match self.is_done() {
+            true => Unreached::ToFirst { from },
+            false => Unreached::PastEnd { from, insns },
+        })
+    }
+
     /// Whether nothing more will be reported.
     pub fn is_done(&self) -> bool {
         matches!(self.to, Some(Position::Insn(number)) if number <= self.insns)
@@ -178,6 +217,24 @@ mod tests {
         assert!(!limits.is_done());
         assert_eq!(limits.take(at(1), 3), 0..1);
         assert!(limits.is_done() && !limits.admits(at(1)));
+    }
+
+    #[test]
+    fn nothing_within_them() {
+        let unreached = |from, to| {
+            let mut limits = limits(from, to).unwrap().unwrap();
+            for packet in 0..3 {
+                limits.take(StreamPos { packet, byte: 10 * packet }, 3);
+            }
+            limits.unreached().map(|why| why.to_string())
+        };
+        assert_eq!(unreached("8", ""), None);
+        let past = "the trace has 9 instructions; --from 9 is past its end";
+        assert_eq!(unreached("9", "").as_deref(), Some(past));
+        let past = "the trace has 9 instructions; --from packet:3 is past its end";
+        assert_eq!(unreached("packet:3", "").as_deref(), Some(past));
+        let first = "nothing is between --from byte:15 and --to, which comes first";
+        assert_eq!(unreached("byte:15", "2").as_deref(), Some(first));
     }
 
     #[test]

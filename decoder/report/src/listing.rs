@@ -244,6 +244,7 @@ pub(crate) fn describe(event: &Event, xlen: Xlen) -> String {
     match *event {
         Event::On => "on".to_owned(),
         Event::Off(status) => format!("off, {}", status.name()),
+        Event::Restart => "another trace starts".to_owned(),
         Event::Trap { cause, interrupt, tval, epc } => {
             let kind = if interrupt { "interrupt" } else { "exception" };
             let tval = tval.map_or(String::new(), |tval| format!(", tval {}", hex(tval)));

@@ -3,16 +3,16 @@
 use crate::report::Collect;
 use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
 
-/// Gaps after which a part is passed on.
+/// Notes after which a part is passed on.
 const FULL: usize = 1 << 12;
 
-/// A sink, and the gaps to report to the user.
+/// A sink, and the gaps to report to the user, with where tracing starts and ends.
 #[derive(Debug, Default)]
 pub struct Noted<S> {
     pub(crate) sink: S,
     /// Instructions that the sink got.
     pub(crate) instructions: u64,
-    /// Gaps, and where decoding resumed.
+    /// Gaps, where decoding resumed, and where traces start and end.
     pub(crate) gaps: Vec<(StreamPos, Event)>,
     /// The first gap ends it.
     strict: bool,
@@ -25,7 +25,7 @@ impl<S> Noted<S> {
         Self { sink, instructions: 0, gaps: Vec::new(), strict, ended: false }
     }
 
-    /// The sink, and the gaps with where decoding resumed.
+    /// The sink, and the gaps with where decoding resumed, and where traces start and end.
     pub fn into_parts(self) -> (S, Vec<(StreamPos, Event)>) {
         (self.sink, self.gaps)
     }
@@ -41,11 +41,17 @@ impl<S> Noted<S> {
         self.ended
     }
 
-    /// Records gaps and resumptions.
+    /// Whether a source has a trace in it. Support packets alone are none.
+    pub(crate) fn has_trace(&self) -> bool {
+        self.gaps.iter().any(|(_, event)| matches!(event, Event::Gap(_) | Event::On))
+    }
+
+    /// Records gaps and resumptions, and where traces start and end.
     fn note(&mut self, at: StreamPos, event: Event) {
-        if matches!(event, Event::Gap(_) | Event::On) && !self.ended {
+        let noted = matches!(event, Event::Gap(_) | Event::On | Event::Off(_) | Event::Restart);
+        if noted && !self.ended {
             self.gaps.push((at, event));
-            self.ended = self.strict && event != Event::On;
+            self.ended = self.strict && matches!(event, Event::Gap(_));
         }
     }
 }

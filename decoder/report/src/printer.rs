@@ -1,8 +1,10 @@
 //! Makes a report and its gaps from parts.
 
 use crate::gaps::{Gaps, Missing};
+use crate::limits::Unreached;
 use crate::noted::Noted;
 use crate::report::Report;
+use crate::unended::Unended;
 use hartrace_decoder::Sink as _;
 use hartrace_decoder::stream::{Decode, Decoded, Prepare, StreamError};
 use std::io::{self, Read, Write};
@@ -19,6 +21,17 @@ pub enum Error {
     /// There is a gap, and none is allowed: see [`Gaps::strict`].
     #[error(transparent)]
     Gap(#[from] Missing),
+    /// The trace does not end, and it has to: see [`Gaps::strict`].
+    #[error(transparent)]
+    Unended(#[from] Unended),
+    /// Nothing is within the limits.
+    #[error("{file}: {why}")]
+    Unreached {
+        /// The capture.
+        file: String,
+        /// Why.
+        why: Unreached,
+    },
     /// There are several sources, and only one can be reported: see [`Report::ONE_SOURCE`].
     #[error(transparent)]
     Sources(#[from] SeveralSources),
@@ -110,7 +123,7 @@ impl<R: Report, W: Write> Printer<R, W> {
         let mut gaps = Vec::new();
         for (source, noted) in part {
             // Nothing retires before tracing has started, which is noted.
-            if R::ONE_SOURCE && !noted.gaps.is_empty() {
+            if R::ONE_SOURCE && noted.has_trace() {
                 self.source.take(source, self.gaps.file())?;
             }
             self.report.join(source, noted.sink, &mut self.out)?;

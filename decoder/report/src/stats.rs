@@ -3,7 +3,7 @@
 //! JSON keys are stable: `capture_bytes`, `overhead_bytes` (bytes of the capture that are not payload),
 //! `formats` (by code: `name`, `packets`, `bytes` of payload), `malformed` and `other` (trace of
 //! another kind) and `total` (`packets`, `bytes`), `sync_share` (bytes of 3.0 and 3.1 among those of
-//! all formats), `lengths` (packets by bytes of payload), `program` (null, or `instructions`, `gaps`,
+//! all formats), `lengths` (packets by bytes of payload), `ended` (false if tracing was on at the last packet), `program` (null, or `instructions`, `gaps`,
 //! `bits_per_instruction`, `compression`). Quotients with divisor 0 are null.
 
 mod tally;
@@ -45,6 +45,8 @@ pub struct Stats {
     pub sync_share: Option<f64>,
     /// Number of readable packets by bytes of payload.
     pub lengths: BTreeMap<u64, u64>,
+    /// Tracing was off at the last packet, or packets do not tell.
+    pub ended: bool,
     /// Figures that require the program.
     pub program: Option<Program>,
     /// Bits of all payloads that could be read.

@@ -246,7 +246,7 @@ impl Sink for Judge {
                     self.note(value);
                 }
             }
-            Event::Time(_) => {}
+            Event::Time(_) | Event::Restart => {}
             Event::Context { privilege, context, time } => {
                 for value in [9, privilege.into(), context, time] {
                     self.note(value);

@@ -218,7 +218,7 @@ impl Sink for Transfers {
             Event::Off(_) => Change::Off,
             Event::Gap(_) => Change::Gap,
             Event::Time(time) => return self.push(Change::Time(time)),
-            Event::On => return,
+            Event::On | Event::Restart => return,
         });
         self.stays = false;
     }

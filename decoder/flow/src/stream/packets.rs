@@ -2,9 +2,10 @@
 
 use super::decode::{Decode, Transport};
 use super::place::Place;
-use crate::event::{Fault, StreamPos};
+use crate::endings::{Endings, Session};
+use crate::event::{Event, Fault, StreamPos};
 use hartrace_encap::{Deframer, FrameError, FrameHeader, FrameSink, Framing, Item, Kind};
-use hartrace_etrace::{Format, Ioptions, Layout, ParamsError, Payload};
+use hartrace_etrace::{Format, Ioptions, Layout, ParamsError, Payload, QualStatus};
 use std::collections::{HashMap, HashSet};
 
 /// Packets by the number of bytes of their payloads.
@@ -104,6 +105,9 @@ pub struct PacketCounter {
     /// The source of the last packet, and its modes.
     present: (Option<u16>, Ioptions),
     counts: PacketCounts,
+    /// How far the traces of the sources have got.
+    sessions: HashMap<Option<u16>, Session>,
+    endings: Endings,
     /// The first malformed packet.
     fault: Option<(StreamPos, Fault)>,
 }
@@ -131,6 +135,8 @@ impl PacketCounter {
             modes: HashMap::new(),
             present: (None, initial),
             counts: PacketCounts::default(),
+            sessions: HashMap::new(),
+            endings: Endings::default(),
             fault: None,
         };
         counter.restart(&Place { byte: 0, packet: 0, options: initial, source: None });
@@ -180,6 +186,34 @@ impl PacketCounter {
         self.fault
     }
 
+    /// Which sources are being traced after the last packet, as their packets tell.
+    pub fn endings(&self) -> &Endings {
+        &self.endings
+    }
+
+    /// Follows where traces start and end.
+    #[cold]
+    fn follow(&mut self, byte: u64, source: Option<u16>, modes: Ioptions, payload: &Payload) {
+        let at = StreamPos { packet: self.packet, byte };
+        let session = self.sessions.entry(source).or_default();
+        match payload {
+            Payload::Support(support) => {
+                let on = self.endings.on().any(|on| on == source);
+                let restarts = session.restarts(on, modes, support);
+                if support.qual_status != QualStatus::NoChange || !support.ienable {
+                    self.endings.event(source, at, &Event::Off(support.qual_status));
+                }
+                if restarts {
+                    self.endings.event(source, at, &Event::Restart);
+                }
+            }
+            _ => {
+                *session = Session::Started;
+                self.endings.event(source, at, &Event::On);
+            }
+        }
+    }
+
     /// The modes in force for a source.
     #[inline(always)]
     fn modes_of(&mut self, source: Option<u16>) -> Ioptions {
@@ -192,6 +226,7 @@ impl PacketCounter {
     #[cold]
     fn malformed(&mut self, byte: u64, bytes: u64, fault: Fault) {
         self.counts.malformed.count(bytes);
+        self.endings.damage();
         self.fault.get_or_insert((StreamPos { packet: self.packet, byte }, fault));
     }
 }
@@ -228,6 +263,9 @@ impl FrameSink for PacketCounter {
                         self.modes.insert(source, support.ioptions);
                         self.counts.modes.insert(support.ioptions);
                     }
+                    if is_boundary(&payload) {
+                        self.follow(byte, source, modes, &payload);
+                    }
                     if let Some(lengths) = self.counts.formats.get_mut(payload.format() as usize) {
                         lengths.count(bytes);
                     }
@@ -237,5 +275,14 @@ impl FrameSink for PacketCounter {
             }
         }
         self.packet = self.packet.wrapping_add(1);
+    }
+}
+
+/// Whether a trace may start or end with a packet.
+fn is_boundary(payload: &Payload) -> bool {
+    match payload {
+        Payload::Support(_) | Payload::Start(_) => true,
+        Payload::Trap(trap) => trap.thaddr,
+        _ => false,
     }
 }

@@ -3,6 +3,7 @@
 use super::Tracer;
 use super::state::{Announced, Held, Latest, Reference, State};
 use crate::blocks::Exit;
+use crate::endings::Session;
 use crate::event::{Event, Fault, StreamPos};
 use crate::run::NONE;
 use crate::sink::{Rarely, Sink};
@@ -21,6 +22,7 @@ impl Tracer<'_> {
             _ => Ok(()),
         };
         self.leave_history(at, p, sink);
+        let restarts = self.session.restarts(self.state == State::On, self.options, p);
         self.set_options(p.ioptions);
         self.undecided = None;
         if p.qual_status != QualStatus::NoChange || !p.ienable {
@@ -32,6 +34,9 @@ impl Tracer<'_> {
             self.announced = Announced::Off;
             self.reference = Reference::Lost;
             sink.event(at, Event::Off(p.qual_status));
+        }
+        if restarts {
+            sink.event(at, Event::Restart);
         }
     }
 
@@ -200,6 +205,7 @@ impl Tracer<'_> {
             self.programs.code.forget();
         }
         self.state = State::On;
+        self.session = Session::Started;
         self.walk.pc = address;
         self.walk.block = self.programs.code.blocks.at(address)?;
         self.reference = Reference::Known(address);

@@ -27,13 +27,13 @@ pub fn marks(marks: &[Mark], json: bool, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// Writes the packets of all sources, and triggers and flushes, in the order in which they are complete:
-/// position, source, bytes and name. `limits` count the packets of each source.
+/// position, source, bytes and name. `limits` count the packets of each source. Returns whether there are any.
 pub fn packets<'p, 'c: 'p>(
     sources: impl IntoIterator<Item = &'p [Portion<'c>]>,
     marks: &[Mark],
     limits: Option<Limits>,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let admitted = |limits: &mut Option<Limits>, packet: u64, byte: u64| match limits {
         Some(limits) => limits.admits(StreamPos { packet, byte }),
         None => true,
@@ -63,6 +63,7 @@ pub fn packets<'p, 'c: 'p>(
         }
     }
     records.sort_by_key(|(record, _)| record.order);
+    let any = !records.is_empty();
     for (record, stream) in records {
         let Some(stream) = streams.get(stream) else { continue };
         while let Some(mark) = marks.next_if(|mark| mark.order <= record.order) {
@@ -74,7 +75,8 @@ pub fn packets<'p, 'c: 'p>(
         }
         writeln!(out, "\t{}", record.name)?;
     }
-    marks.try_for_each(|mark| packet_of_mark(mark, out))
+    marks.try_for_each(|mark| packet_of_mark(mark, out))?;
+    Ok(any)
 }
 
 fn packet_of_mark(mark: &Mark, out: &mut dyn Write) -> io::Result<()> {
@@ -88,6 +90,7 @@ fn packet_of_mark(mark: &Mark, out: &mut dyn Write) -> io::Result<()> {
 /// Decodes sources, each on one of several threads, and writes all elements, or only runs of instructions
 /// if `ranges`, source by source. If `strict`, the first stretch that could not be followed ends a source.
 /// Calls `lost` with the number of such stretches of a source, if there are any; that it fails ends everything.
+/// Returns whether anything was written.
 pub fn elements<E: From<io::Error>>(
     all: &[Traced<'_>],
     ranges: bool,
@@ -95,12 +98,13 @@ pub fn elements<E: From<io::Error>>(
     how: How,
     out: &mut dyn Write,
     mut lost: impl FnMut(&Traced<'_>, u64) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<bool, E> {
     let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Written) -> bool| {
         written(traced, ranges, strict, how.limits, pass);
     };
-    let mut gaps: u64 = 0;
+    let (mut gaps, mut any) = (0u64, false);
     let take = |traced: &Traced<'_>, written: Written| {
+        any |= !written.text.is_empty();
         out.write_all(&written.text)?;
         gaps = gaps.saturating_add(written.gaps);
         match written.last && gaps > 0 {
@@ -108,7 +112,8 @@ pub fn elements<E: From<io::Error>>(
             false => Ok(()),
         }
     };
-    side::each(all, how.threads, work, take)
+    side::each(all, how.threads, work, take)?;
+    Ok(any)
 }
 
 /// Passes on the elements of a source. It is compiled once, here, whatever happens to them.

@@ -2,6 +2,7 @@
 
 use super::disassembly::disassemble;
 use super::{Form, How, Make, Passing, Take, decode_each, each, profile};
+use crate::limits::Unreached;
 use crate::listing::describe;
 use crate::printer::{Error, Printer};
 use crate::report::{Collect, ROOM, Report};
@@ -39,7 +40,7 @@ fn listed(
     programs: &Programs,
     make: &Make<'_, Text>,
     take: &mut Take<'_, Text>,
-) -> Result<(), Error> {
+) -> Result<Option<Unreached>, Error> {
     decode_each(how, all, &Listed { programs }, make, take)
 }
 

@@ -123,9 +123,13 @@ impl<'a> Reading<'a> {
     }
 
     fn ended(self, flow: Flow) -> Ended {
-        let Self { mut gaps, found, .. } = self;
-        gaps.end(flow?);
+        let Self { mut gaps, found, follow, .. } = self;
+        let flow = flow?;
+        gaps.end(flow);
         gaps.silent(found);
+        if flow.is_continue() && follow.setup.tells_its_end() {
+            gaps.ended(found).map_err(|error| StreamError::Join(error.into()))?;
+        }
         Ok(gaps)
     }
 }

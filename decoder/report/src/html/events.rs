@@ -1,7 +1,7 @@
 //! Events of a trace, and gaps in detail.
 
 use crate::report::Collect;
-use hartrace_decoder::{Event, Fault, Path, Run, Sink, StreamPos};
+use hartrace_decoder::{Endings, Event, Fault, Path, Run, Sink, StreamPos};
 use hartrace_etrace::QualStatus;
 use std::collections::BTreeMap;
 
@@ -19,6 +19,9 @@ pub struct Events {
     pub(super) losses: u64,
     pub(super) exceptions: u64,
     pub(super) interrupts: u64,
+    endings: Endings,
+    /// What switched tracing on or off last, in a part.
+    switched: Option<(StreamPos, Event)>,
     /// Instructions of each source in the parts before.
     before: BTreeMap<Option<u16>, u64>,
 }
@@ -36,6 +39,9 @@ pub(super) struct Gap {
 impl Events {
     /// Adds the next part of a source.
     pub(super) fn merge(&mut self, source: Option<u16>, next: Self) {
+        if let Some((at, event)) = next.switched {
+            self.endings.event(source, at, &event);
+        }
         let before = self.before.entry(source).or_default();
         for gap in next.described.iter().take(DESCRIBED.saturating_sub(self.described.len())) {
             let insns = before.saturating_add(gap.insns);
@@ -50,6 +56,11 @@ impl Events {
         ] {
             *own = own.saturating_add(other);
         }
+    }
+
+    /// Whether tracing was off at the last packet of every source.
+    pub(super) fn is_ended(&self) -> bool {
+        self.endings.on().next().is_none()
     }
 }
 
@@ -70,6 +81,9 @@ impl Sink for Events {
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {
+        if matches!(event, Event::On | Event::Off(_) | Event::Gap(_)) {
+            self.switched = Some((at, event));
+        }
         let count = match event {
             Event::Gap(cause) => {
                 if self.described.len() < DESCRIBED {
@@ -80,7 +94,8 @@ impl Sink for Events {
             Event::Off(QualStatus::TraceLost) => &mut self.losses,
             Event::Trap { interrupt: true, .. } => &mut self.interrupts,
             Event::Trap { .. } => &mut self.exceptions,
-            Event::Off(_) | Event::On | Event::Context { .. } | Event::Time(_) => return,
+            Event::Off(_) | Event::On | Event::Restart => return,
+            Event::Context { .. } | Event::Time(_) => return,
         };
         *count = count.saturating_add(1);
     }

@@ -3,7 +3,7 @@
 use super::{Formats, Stats, Sum};
 use hartrace_capture::params::Setup;
 use hartrace_decoder::stream::{Lengths, PacketCounter, PacketCounts, StreamError};
-use hartrace_decoder::{Fault, StreamPos};
+use hartrace_decoder::{Endings, Fault, StreamPos};
 use std::io::{self, Read};
 
 /// Bytes to read at once.
@@ -45,6 +45,16 @@ impl Tally {
         check(self).map_err(StreamError::Join)
     }
 
+    /// The same bytes, which are counted as they are read.
+    pub fn tee<R: Read>(&mut self, input: R) -> impl Read {
+        Tee { input, counter: &mut self.0 }
+    }
+
+    /// Ends the capture.
+    pub fn end(&mut self) {
+        self.0.end();
+    }
+
     /// Bytes so far.
     pub fn bytes(&self) -> u64 {
         self.0.counts().capture_bytes
@@ -55,9 +65,28 @@ impl Tally {
         self.0.fault()
     }
 
+    /// Where traces start and end, so far.
+    pub fn endings(&self) -> &Endings {
+        self.0.endings()
+    }
+
     /// Returns the counts.
     pub fn stats(self) -> Stats {
         self.0.counts().into()
+    }
+}
+
+/// Counts what is read.
+struct Tee<'t, R> {
+    input: R,
+    counter: &'t mut PacketCounter,
+}
+
+impl<R: Read> Read for Tee<'_, R> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(room)?;
+        self.counter.feed(room.get(..count).unwrap_or_default());
+        Ok(count)
     }
 }
 
@@ -84,6 +113,7 @@ impl From<&PacketCounts> for Stats {
             other: (&counts.other).into(),
             total: (&all).into(),
             lengths: readable.iter().collect(),
+            ended: false,
             program: None,
             bits: counts.bits,
             modes: counts.modes.iter().map(ToString::to_string).collect(),

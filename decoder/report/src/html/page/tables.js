@@ -69,6 +69,7 @@ function summary() {
     ["Capture", data.about.capture],
     ["Protocol", data.about.protocol],
     ["Modes", data.modes],
+    ["End", stats && !stats.ended && "the trace does not end: tracing was on at the last packet"],
     ["Programs", data.about.programs.join(", ")],
     ["Made by", data.about.command],
     ["Page by", `hartrace ${data.version}`],
