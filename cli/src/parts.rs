@@ -1,10 +1,10 @@
 //! `hartrace plan`, `part` and `merge`: captures larger than one machine.
 
 use crate::args::{MergeArgs, PartArgs, PlanArgs};
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, warn};
 use crate::files;
 use hartrace_report::parts::{
-    Extent, PartsError, Summary, decode_to_file, merge_files, plan_to_file,
+    Extent, PartsError, SourceSummary, Summary, decode_to_file, merge_files, plan_to_file,
 };
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -37,6 +37,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Status, Failure> {
 }
 
 fn print(summary: &Summary) -> Result<Status, Failure> {
+    summary.sources.iter().filter_map(SourceSummary::missing).for_each(warn);
     let mut out = files::summary();
     writeln!(out, "{summary}").and_then(|()| out.flush())?;
     Ok(if summary.gaps() == 0 { Status::Clean } else { Status::Gaps })

@@ -35,8 +35,12 @@
 //! Every table has the columns `capture` (its number in the plan) and `source` (null if frames have none), except that
 //! functions have no source. Instructions are numbered from 0, for each source.
 //!
+//! Plans and files of tables carry checksums: one that was damaged, or belongs to another plan, is refused by its name. So is
+//! a capture that has changed.
+//!
 //! Only E-Trace is cut. Captures of ETMv4, ETE and PTM, recordings of perf, bundles and compressed files are refused.
 
+mod block_sums;
 mod blocks;
 mod decode;
 mod error;
@@ -46,6 +50,8 @@ mod merge;
 mod parquet;
 mod plan;
 mod prepared;
+#[cfg(feature = "parquet")]
+mod row_sum;
 mod rows;
 mod share;
 mod sinks;

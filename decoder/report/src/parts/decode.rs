@@ -10,7 +10,7 @@ use super::summary::{EdgeEnds, Ends, SourceSummary, Summary};
 use crate::Noted;
 use hartrace_decoder::calls::{Functions, Reducer, Span, Transfers, Why};
 use hartrace_decoder::stream::{self, StretchError};
-use hartrace_decoder::{Count, Coverage, Edges, Event, OpenEnds, Sink, StreamPos};
+use hartrace_decoder::{Count, Coverage, Edges, Endings, Event, OpenEnds, Sink, StreamPos};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
@@ -35,6 +35,7 @@ pub fn decode(
     let parts = plan.parts.len();
     let part = plan.parts.get(number).ok_or(PartsError::NoPart { number, parts })?;
     let prepared = Prepared::planned_in(plan, folder, part.capture)?;
+    prepared.check(plan, part)?;
     let mut job = Job {
         prepared: &prepared,
         part,
@@ -83,6 +84,11 @@ impl<'a> Job<'a> {
         file.seek(SeekFrom::Start(self.part.start)).map_err(PartsError::file(path))?;
         let decode = self.prepared.decode_part(self.part);
         let (mut total, writer) = (Count::default(), &mut self.writer);
+        let (source, mut endings) = (self.part.source, Endings::default());
+        if self.part.sync.is_some() {
+            // The part before has switched it on.
+            endings.event(source, StreamPos::default(), &Event::On);
+        }
         let outcome = decode.run_stretch(
             &mut file,
             &self.part.stretch()?,
@@ -90,7 +96,10 @@ impl<'a> Job<'a> {
             &mut |noted| {
                 total.instructions = total.instructions.wrapping_add(noted.instructions);
                 let (sink, gaps) = noted.into_parts();
-                gaps.iter().for_each(|(at, event)| total.event(*at, *event));
+                for (at, event) in &gaps {
+                    total.event(*at, *event);
+                    endings.event(source, *at, event);
+                }
                 join(writer, sink, gaps)
             },
         );
@@ -107,6 +116,9 @@ impl<'a> Job<'a> {
         }
         (self.summary.start, self.summary.next) = (start, next.map(Into::into));
         (self.summary.instructions, self.summary.gaps) = (total.instructions, total.gaps);
+        let open = self.part.end.is_none() && endings.on().next().is_some();
+        self.summary.unended = self.prepared.follow.setup.tells_its_end()
+            && (open || endings.cut_short().next().is_some());
         Ok(())
     }
 
@@ -190,7 +202,8 @@ impl<'a> Job<'a> {
             for (at, event) in events {
                 let (event, cause) = match event {
                     Event::Gap(fault) => (0, fault.to_string()),
-                    _ => (1, String::new()),
+                    Event::On => (1, String::new()),
+                    _ => continue,
                 };
                 let cause = writer.batch.text(cause);
                 writer.batch.push([capture, source, at.byte, event, cause]);

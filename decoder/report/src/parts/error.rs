@@ -50,7 +50,7 @@ pub enum PartsError {
     Changed {
         /// The file.
         path: PathBuf,
-        /// What has changed: its size or its content.
+        /// What has changed.
         what: &'static str,
     },
     /// There are too many sources.
@@ -62,8 +62,25 @@ pub enum PartsError {
         most: usize,
     },
     /// A plan cannot be understood.
-    #[error("the plan cannot be read: {0}")]
-    Plan(String),
+    #[error("{name}: the plan cannot be read: {what}")]
+    Plan {
+        /// The plan.
+        name: String,
+        /// Why.
+        what: String,
+    },
+    /// A name cannot be written to a plan.
+    #[error("{}: a plan cannot hold a name that is not UTF-8; try another name", path.display())]
+    Name {
+        /// The capture.
+        path: PathBuf,
+    },
+    /// The plan has no such capture.
+    #[error("the plan has no capture {0}")]
+    NoCapture(usize),
+    /// There is no such mode.
+    #[error("the plan has a mode `{0}`, which is not known here")]
+    NoMode(String),
     /// The plan has no such part.
     #[error("part {number} of a plan with {parts} parts, which are numbered from 0")]
     NoPart {
@@ -87,6 +104,12 @@ pub enum PartsError {
         name: String,
         /// Why.
         what: String,
+    },
+    /// A table or a plan is not as it was written.
+    #[error("{name}: damaged: its checksum is not that of its content")]
+    Damaged {
+        /// The file.
+        name: String,
     },
     /// A table belongs to another plan.
     #[error("{name}: a part of another plan")]

@@ -57,8 +57,9 @@ pub fn plan_to_file(
 ///
 /// If it cannot be read or understood.
 pub fn plan_of_file(path: &Path) -> Result<Plan, PartsError> {
-    let text = fs::read_to_string(path).map_err(PartsError::file(path))?;
-    Plan::parse(&text)
+    let text = fs::read(path).map_err(PartsError::file(path))?;
+    let text = String::from_utf8_lossy(&text);
+    Plan::parse(&text, &path.display().to_string())
 }
 
 /// Decodes a part as [`decode`](super::decode()) does, into a Parquet file; returns what is in it.

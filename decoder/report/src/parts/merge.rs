@@ -223,6 +223,7 @@ impl<'a, I: Input> Merging<'a, I> {
         left.append(residue);
         last.instructions = last.instructions.wrapping_add(next.instructions);
         last.gaps = last.gaps.wrapping_add(next.gaps);
+        last.unended |= next.unended;
         last.next = next.next;
         Some(shift)
     }

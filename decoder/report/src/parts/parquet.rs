@@ -1,6 +1,8 @@
 //! Tables in Parquet files.
 
 use super::error::PartsError;
+use super::prepared::digest;
+use super::row_sum::RowSum;
 use super::rows::{Batch, Emit, Field, Input, Kind, Output};
 use super::summary::Summary;
 use hartrace_capture::output;
@@ -21,6 +23,15 @@ use std::sync::Arc;
 
 /// The key of the [`Summary`] in the metadata of a file.
 const KEY: &str = "hartrace";
+/// The key of the sum of the rows.
+const ROWS: &str = "hartrace.rows";
+/// The key of the digest of both.
+const DIGEST: &str = "hartrace.sha256";
+
+/// The digest of a summary and of the sum of the rows.
+fn sealed(summary: &str, rows: &str) -> String {
+    digest(format!("{rows}\n{summary}").as_bytes())
+}
 
 /// The type of a column.
 fn column(field: &Field) -> Result<TypePtr, ParquetError> {
@@ -42,13 +53,14 @@ fn column(field: &Field) -> Result<TypePtr, ParquetError> {
 pub struct ParquetOutput {
     path: PathBuf,
     fields: Vec<Field>,
+    rows: RowSum,
     writer: Option<SerializedFileWriter<output::Output>>,
 }
 
 impl ParquetOutput {
     /// A table in this file, which is replaced if it is there.
     pub fn new(path: &Path) -> Self {
-        Self { path: path.into(), fields: Vec::new(), writer: None }
+        Self { path: path.into(), fields: Vec::new(), rows: RowSum::default(), writer: None }
     }
 }
 
@@ -85,6 +97,7 @@ impl Output for ParquetOutput {
     fn write(&mut self, batch: Batch) -> Result<(), PartsError> {
         let failed = failed(&self.path);
         let Some(writer) = &mut self.writer else { return Ok(()) };
+        self.rows.add(&self.fields, &batch);
         write(writer, &self.fields, &batch).map_err(failed)
     }
 
@@ -92,7 +105,11 @@ impl Output for ParquetOutput {
         let failed = failed(&self.path);
         let Some(mut writer) = self.writer.take() else { return Ok(()) };
         let text = serde_json::to_string(&summary).unwrap_or_default();
-        writer.append_key_value_metadata(KeyValue::new(KEY.to_owned(), text));
+        let rows = self.rows.text();
+        let digest = sealed(&text, &rows);
+        for (key, value) in [(KEY, text), (ROWS, rows), (DIGEST, digest)] {
+            writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+        }
         writer.into_inner().map_err(failed)?.finish()?;
         Ok(())
     }
@@ -148,6 +165,8 @@ fn write(
 pub struct ParquetInput {
     path: PathBuf,
     summary: Summary,
+    /// The sum of its rows.
+    rows: String,
     reader: SerializedFileReader<File>,
 }
 
@@ -164,11 +183,17 @@ impl ParquetInput {
         let reader = guarded(|| SerializedFileReader::new(file));
         let reader = reader.map_err(|error| no_table(error.to_string()))?;
         let pairs = reader.metadata().file_metadata().key_value_metadata();
-        let text = pairs.into_iter().flatten().find(|pair| pair.key == KEY);
-        let text = text.and_then(|pair| pair.value.as_deref());
-        let text = text.ok_or_else(|| no_table("hartrace has not written it".into()))?;
+        let value = |key: &str| {
+            let pair = pairs.into_iter().flatten().find(|pair| pair.key == key);
+            let value = pair.and_then(|pair| pair.value.as_deref());
+            value.ok_or_else(|| no_table("this version of hartrace has not written it".into()))
+        };
+        let (text, rows) = (value(KEY)?, value(ROWS)?.to_owned());
+        if value(DIGEST)? != sealed(text, &rows) {
+            return Err(PartsError::Damaged { name: path.display().to_string() });
+        }
         let summary = serde_json::from_str(text).map_err(|error| no_table(error.to_string()))?;
-        Ok(Self { path: path.into(), summary, reader })
+        Ok(Self { path: path.into(), summary, rows, reader })
     }
 
     /// Reads a row group.
@@ -261,11 +286,17 @@ impl Input for ParquetInput {
         each: &mut dyn FnMut(Batch) -> Result<(), PartsError>,
     ) -> Result<(), PartsError> {
         let fields = self.summary.emit.fields(self.summary.complete);
+        let mut rows = RowSum::default();
         for number in 0..self.reader.num_row_groups() {
             let group = guarded(|| self.group(number, &fields));
-            each(group.map_err(failed(&self.path))?)?;
+            let group = group.map_err(failed(&self.path))?;
+            rows.add(&fields, &group);
+            each(group)?;
         }
-        Ok(())
+        match rows.text() == self.rows {
+            true => Ok(()),
+            false => Err(PartsError::Damaged { name: self.name() }),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The version of the format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Bytes of a part, if the number of parts is not given.
 const PART: u64 = 64 << 20;
@@ -20,6 +20,8 @@ const PART: u64 = 64 << 20;
 pub struct Plan {
     /// The version of this format.
     pub version: u32,
+    /// The SHA-256 of the plan, without this.
+    pub sha256: String,
     /// The captures.
     pub captures: Vec<PlannedCapture>,
     /// The parts, by capture, then by source, then in order.
@@ -31,9 +33,11 @@ pub struct Plan {
 #[serde(deny_unknown_fields)]
 pub struct PlannedCapture {
     /// Its file, relative to the plan. Its description is beside it.
-    pub file: PathBuf,
+    pub file: String,
     /// Its size.
     pub bytes: u64,
+    /// The CRC-32 of every 4 MiB of it.
+    pub crc32: Vec<u32>,
     /// The SHA-256 of its description.
     pub description: String,
     /// The SHA-256 of its programs.
@@ -105,10 +109,10 @@ impl Plan {
         for (number, path) in captures.iter().enumerate() {
             let prepared = Prepared::new(path)?;
             let relative = relative(path, folder)?;
-            let mut found = prepared.cuts(progress)?;
+            let (mut found, crc32) = prepared.cuts(progress)?;
             found.sort_by_key(|source| source.source);
             sources.extend(found.into_iter().map(|source| (number, source)));
-            planned.push(prepared.planned(relative));
+            planned.push(prepared.planned(relative, crc32));
         }
         let bytes: u64 = planned.iter().map(|capture| capture.bytes).sum();
         let packets: u64 = sources.iter().map(|(_, source)| source.packets).sum();
@@ -120,25 +124,42 @@ impl Plan {
             let count = share.and_then(|share| u64::try_from(share).ok()).unwrap_or(1);
             cut(number, &source, count.max(1), &mut parts);
         }
-        Ok(Self { version: VERSION, captures: planned, parts })
+        let sha256 = String::new();
+        let plan = Self { version: VERSION, sha256, captures: planned, parts };
+        Ok(Self { sha256: plan.digest(), ..plan })
     }
 
-    /// Reads a plan.
+    /// Reads a plan. `name` is that of its file, for messages.
     ///
     /// # Errors
     ///
-    /// If it is not a plan of this version.
-    pub fn parse(text: &str) -> Result<Self, PartsError> {
-        let plan: Self =
-            serde_json::from_str(text).map_err(|error| PartsError::Plan(error.to_string()))?;
-        if plan.version != VERSION {
-            let what = format!("version {} is not known here, only {VERSION}", plan.version);
-            return Err(PartsError::Plan(what));
+    /// If it is not a plan of this version, or not as it was written.
+    pub fn parse(text: &str, name: &str) -> Result<Self, PartsError> {
+        /// What plans of all versions have.
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u32,
+        }
+        let wrong = |what: String| PartsError::Plan { name: name.into(), what };
+        let unreadable = |error: serde_json::Error| wrong(error.to_string());
+        let Versioned { version } = serde_json::from_str(text).map_err(unreadable)?;
+        if version != VERSION {
+            return Err(wrong(format!("version {version} is not known here, only {VERSION}")));
+        }
+        let plan: Self = serde_json::from_str(text).map_err(unreadable)?;
+        if plan.sha256 != plan.digest() {
+            return Err(PartsError::Damaged { name: name.into() });
         }
         if let Some(part) = plan.parts.iter().find(|part| part.capture >= plan.captures.len()) {
-            return Err(PartsError::Plan(format!("there is no capture {}", part.capture)));
+            return Err(wrong(format!("there is no capture {}", part.capture)));
         }
         Ok(plan)
+    }
+
+    /// The SHA-256 of everything but itself.
+    fn digest(&self) -> String {
+        let plan = Self { sha256: String::new(), ..self.clone() };
+        digest(plan.text().as_bytes())
     }
 
     /// The text of the plan.
@@ -185,11 +206,12 @@ impl Plan {
     }
 }
 
-/// A path relative to a folder, if it is relative at all.
-fn relative(path: &Path, folder: &Path) -> Result<PathBuf, PartsError> {
+/// A path relative to a folder, if it is relative at all. Plans are text, so names have to be.
+fn relative(path: &Path, folder: &Path) -> Result<String, PartsError> {
     let absolute = |path: &Path| std::path::absolute(path).map_err(PartsError::file(path));
     let (file, folder) = (absolute(path)?, absolute(folder)?);
-    Ok(pathdiff::diff_paths(&file, folder).unwrap_or(file))
+    let relative = pathdiff::diff_paths(&file, folder).unwrap_or(file).into_os_string();
+    relative.into_string().map_err(|_| PartsError::Name { path: path.into() })
 }
 
 /// Cuts a source into about `count` equal parts.
@@ -242,7 +264,7 @@ impl PlannedPart {
     /// The stretch of the capture.
     pub(super) fn stretch(&self) -> Result<Stretch, PartsError> {
         let options = Ioptions::named(&self.modes);
-        let options = options.map_err(|mode| PartsError::Plan(format!("no mode `{mode}`")))?;
+        let options = options.map_err(|mode| PartsError::NoMode(mode.to_string()))?;
         Ok(Stretch { byte: self.start, options, resumes: self.sync.is_some(), end: self.end })
     }
 }

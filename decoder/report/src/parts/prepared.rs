@@ -1,5 +1,6 @@
 //! A capture with everything that decoding it requires.
 
+use super::block_sums::BlockSums;
 use super::error::PartsError;
 use super::plan::{Plan, PlannedCapture, PlannedPart};
 use hartrace_capture::described::{Content, Described, DescribedError};
@@ -10,7 +11,7 @@ use hartrace_capture::programs::{Code, Programs};
 use hartrace_decoder::stream::{Cuts, Decode, SourceCuts, Transport};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Bytes that are read at once.
@@ -88,7 +89,7 @@ impl Prepared {
         capture: usize,
     ) -> Result<Self, PartsError> {
         let Some(planned) = plan.captures.get(capture) else {
-            return Err(PartsError::Plan(format!("there is no capture {capture}")));
+            return Err(PartsError::NoCapture(capture));
         };
         let prepared = Self::new(&folder.join(&planned.file))?;
         let changed = |what| Err(PartsError::Changed { path: prepared.path.clone(), what });
@@ -105,9 +106,31 @@ impl Prepared {
     }
 
     /// What a plan says of the capture.
-    pub(super) fn planned(self, file: PathBuf) -> PlannedCapture {
+    pub(super) fn planned(self, file: String, crc32: Vec<u32>) -> PlannedCapture {
         let Self { bytes, description, programs, .. } = self;
-        PlannedCapture { file, bytes, description, programs }
+        PlannedCapture { file, bytes, crc32, description, programs }
+    }
+
+    /// Checks that the bytes of a part are those that were planned.
+    pub(super) fn check(&self, plan: &Plan, part: &PlannedPart) -> Result<(), PartsError> {
+        let failed = |error| PartsError::File { path: self.path.clone(), error };
+        let sums = plan.captures.get(part.capture).map_or(&[][..], |planned| &planned.crc32);
+        let end = part.end.unwrap_or(self.bytes).div_ceil(BlockSums::BLOCK);
+        let mut file = File::open(&self.path).map_err(failed)?;
+        for number in part.start / BlockSums::BLOCK..end {
+            let start = number.saturating_mul(BlockSums::BLOCK);
+            file.seek(SeekFrom::Start(start)).map_err(failed)?;
+            let mut block = Vec::new();
+            (&mut file).take(BlockSums::BLOCK).read_to_end(&mut block).map_err(failed)?;
+            let mut found = BlockSums::default();
+            found.add(&block);
+            let planned = usize::try_from(number).ok().and_then(|number| sums.get(number));
+            if found.finish().first() != planned {
+                let what = "the content of the capture";
+                return Err(PartsError::Changed { path: self.path.clone(), what });
+            }
+        }
+        Ok(())
     }
 
     fn decode(&self, transport: Transport) -> Decode<'_> {
@@ -124,22 +147,24 @@ impl Prepared {
         self.decode(Transport { source: part.source, ..transport })
     }
 
-    /// Looks for places to cut.
+    /// Looks for places to cut, and adds up blocks of the capture.
     pub(super) fn cuts(
         &self,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Vec<SourceCuts>, PartsError> {
+    ) -> Result<(Vec<SourceCuts>, Vec<u32>), PartsError> {
         let decode = self.decode(self.follow.setup.transport.stream());
         let wrong = |what: String| PartsError::Description { path: self.path.clone(), what };
         let mut cuts = Cuts::new(&decode).map_err(|error| wrong(error.to_string()))?;
         let file = File::open(&self.path).map_err(PartsError::file(&self.path))?;
         let mut file = self.described.checked(file);
-        let mut chunk = vec![0; CHUNK];
+        let (mut chunk, mut sums) = (vec![0; CHUNK], BlockSums::default());
         loop {
             match file.read(&mut chunk) {
                 Ok(0) => break,
                 Ok(got) => {
-                    cuts.feed(chunk.get(..got).unwrap_or_default());
+                    let bytes = chunk.get(..got).unwrap_or_default();
+                    cuts.feed(bytes);
+                    sums.add(bytes);
                     progress(got as u64);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -148,6 +173,8 @@ impl Prepared {
             }
         }
         let most = decode.config.source_cap;
-        cuts.finish().ok_or_else(|| PartsError::Sources { path: self.path.clone(), most })
+        let cuts = cuts.finish();
+        let cuts = cuts.ok_or_else(|| PartsError::Sources { path: self.path.clone(), most })?;
+        Ok((cuts, sums.finish()))
     }
 }

@@ -34,6 +34,15 @@ impl Summary {
     }
 }
 
+impl SourceSummary {
+    /// What is missing of the trace, in words, if anything is known to be.
+    pub fn missing(&self) -> Option<String> {
+        let source = self.source.map_or(String::new(), |id| format!(", source {id}"));
+        let what = "the trace does not end: tracing was on at the last packet";
+        self.unended.then(|| format!("capture {}{source}: {what}", self.capture))
+    }
+}
+
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: instructions {}, gaps {}", self.emit, self.instructions(), self.gaps())
@@ -51,6 +60,8 @@ pub struct SourceSummary {
     pub instructions: u64,
     /// Stretches that could not be followed.
     pub gaps: u64,
+    /// The trace does not end: tracing was on at the last packet, or where another trace starts.
+    pub unended: bool,
     /// The synchronisation at the start, as the decoder found it; nothing at the start of the trace.
     pub start: Option<Sync>,
     /// The synchronisation after the end, as the decoder found it with the modes in force at the end; nothing at the end

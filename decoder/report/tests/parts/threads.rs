@@ -5,7 +5,7 @@ use hartrace_capture::follow::Follow;
 use hartrace_decoder::Count;
 use hartrace_decoder::stream::Decoded;
 use hartrace_report::{
-    Form, Gaps, Look, Naming, Noted, Origin, Printer, Report, Timing, With, decode,
+    Form, Gaps, Look, Naming, Noted, Origin, Printer, Report, Silent, Timing, With, decode,
 };
 use hartrace_tests::case::Dice;
 use std::convert::Infallible;
@@ -40,7 +40,9 @@ impl With for Job<'_> {
         let end = if plain {
             let make = printer.report.maker();
             let make = || Noted::new(make(), false);
+            let mut found = Silent::default();
             let join = |decoded: Decoded<_>| {
+                found = Silent { bytes: decoded.bytes, packets: decoded.packets };
                 printer.join(decoded.sinks).map(|()| ControlFlow::Continue(()))
             };
             let origin = Origin::Capture(bytes);
@@ -50,6 +52,9 @@ impl With for Job<'_> {
                 Ok(flow) => *flow,
                 Err(_) => ControlFlow::Break(()),
             });
+            if end.is_ok() {
+                printer.gaps.ended(found).expect("gaps are allowed");
+            }
             format!("{:?}", end.map(|_| ()))
         } else {
             format!("{:?}", printer.follow(follow, Origin::Capture(bytes), size, None, |_| ()))

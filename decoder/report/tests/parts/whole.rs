@@ -126,7 +126,8 @@ pub(crate) fn whole(capture: &Path) -> Whole {
             for (at, event) in events {
                 let row = match event {
                     Event::Gap(fault) => format!("{} {} gap {fault}", name(source), at.byte),
-                    _ => format!("{} {} on ", name(source), at.byte),
+                    Event::On => format!("{} {} on ", name(source), at.byte),
+                    _ => continue,
                 };
                 gaps.push((source, row));
             }
