@@ -1,14 +1,16 @@
 //! Captures with what is known of them, as the command line names them.
 
-use crate::args::StreamArgs;
-use crate::failure::Failure;
+use crate::args::{FollowArgs, StreamArgs};
+use crate::failure::{Failure, warn};
 use crate::files::{self, Capture};
 use crate::{image, params};
 use hartrace_capture::bundle::BundleError;
+use hartrace_capture::contradiction::Contradiction;
 use hartrace_capture::described::{Content, Described, DescribedError};
 use hartrace_capture::description::{Description, Traced};
 use hartrace_capture::params::Setup;
 use hartrace_capture::programs::{Code, Placed};
+use hartrace_etrace::Compat;
 use std::io::{self, Cursor};
 use std::path::Path;
 
@@ -27,9 +29,26 @@ pub(crate) fn find(path: &Path) -> Result<Described, Failure> {
 /// Looks for everything about a stream: options come first, then the file of parameters or the description.
 /// A ring buffer is put in order.
 pub(crate) fn stream(path: &Path, args: &StreamArgs) -> Result<(Described, Setup), Failure> {
+    with_quirks(path, args, None)
+}
+
+/// The same for a stream that is to be followed through its program.
+pub(crate) fn followed(path: &Path, args: &FollowArgs) -> Result<(Described, Setup), Failure> {
+    let (described, setup) = with_quirks(path, &args.stream, args.compat)?;
+    warn_of(&described, |known| known.vector_contradictions(&args.tvec));
+    Ok((described, setup))
+}
+
+fn with_quirks(
+    path: &Path,
+    args: &StreamArgs,
+    compat: Option<Compat>,
+) -> Result<(Described, Setup), Failure> {
     let mut described = find(path)?;
     trust(&mut described, args);
     let mut setup = params::setup(args, Some(&described))?;
+    setup.compat = compat.unwrap_or(setup.compat);
+    warn_of(&described, |known| known.contradictions(&setup));
     order(&mut described, args, &mut setup)?;
     Ok((described, setup))
 }
@@ -38,6 +57,15 @@ pub(crate) fn stream(path: &Path, args: &StreamArgs) -> Result<(Described, Setup
 pub(crate) fn trust(described: &mut Described, args: &StreamArgs) {
     if args.params.is_some() {
         described.trust();
+    }
+}
+
+/// Warns of what is not as described. The description may be right.
+fn warn_of(described: &Described, contradictions: impl Fn(&Description) -> Vec<Contradiction>) {
+    if let (Some(known), Some(file)) = (&described.description, described.file()) {
+        for other in contradictions(known) {
+            warn(format_args!("{}: {other}", file.display()));
+        }
     }
 }
 
@@ -95,7 +123,7 @@ pub(crate) fn describe_placed(
     let paths = programs.iter().chain(bare).map(|placed| &placed.path);
     let traced =
         paths.zip(&code).map(|(path, code)| Traced { path, bytes: &code.bytes, at: code.at });
-    Ok(describe(capture, description, &traced.collect::<Vec<_>>()))
+    describe(capture, description, &traced.collect::<Vec<_>>())
 }
 
 /// The description of a capture that this command makes. `programs` are the traced ones.
@@ -103,8 +131,8 @@ pub(crate) fn describe(
     capture: &Path,
     description: Description,
     programs: &[Traced<'_>],
-) -> Description {
-    description.made_by(capture, command(), programs)
+) -> Result<Description, Failure> {
+    Ok(description.made_by(capture, command(), programs)?)
 }
 
 /// The words of this command.

@@ -38,7 +38,7 @@ impl Following {
         let path = args.capture()?;
         let inputs = programs.chain(params_file).chain([path]);
         files::one_standard(inputs.chain(others))?;
-        let (described, setup) = described::stream(path, &args.stream)?;
+        let (described, setup) = described::followed(path, args)?;
         if setup.params.nocontext_p && !args.context_elf.is_empty() {
             return Err(Failure::usage("--context-elf, but the trace has no contexts")
                 .hint("--elf, or nocontext_p = 0 and context_width_p among the parameters"));

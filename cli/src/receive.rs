@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ReceiveArgs) -> Result<Status, Failure> {
     // If nothing has arrived, an earlier capture stays.
     if received.bytes > 0 {
         let description = Description { draft, ..Description::default() };
-        capture.finish(describe(&args.output, description, &[]))?;
+        capture.finish(describe(&args.output, description, &[])?)?;
     }
     if !files::is_standard(&args.output) {
         writeln!(io::stdout(), "{received}")?;

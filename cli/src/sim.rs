@@ -71,7 +71,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
             let elf = program.map(|path| files::read(path)).transpose()?;
             let traced = program.zip(elf.as_ref()).map(|(path, elf)| Traced::new(path, elf));
             let description = setting.description(&config, &tvec);
-            let description = describe(output.path(), description, traced.as_slice());
+            let description = describe(output.path(), description, traced.as_slice())?;
             output.finish(description)?;
         }
         if figures.difference().is_some() {

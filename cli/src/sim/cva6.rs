@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
             let mut output = files::create_capture(path)?;
             output.write_all(&outcome.bytes)?;
             let description = soc.description(&job, &survey)?;
-            output.finish(describe(path, description, &[Traced::new(program, &job.elf)]))?;
+            output.finish(describe(path, description, &[Traced::new(program, &job.elf)])?)?;
         }
         if outcome.difference().is_some() {
             status = Status::Different;

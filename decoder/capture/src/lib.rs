@@ -3,6 +3,7 @@
 //! - [`description`]: everything about a capture in a file beside it.
 //! - [`described`]: a capture with its description, wherever that is.
 //! - [`bundle`]: capture, description and programs in one archive.
+//! - [`contradiction`]: where a description says something else than what is used.
 //! - [`params`]: the encoder's parameters and modes, from a TOML or JSON file.
 //! - [`follow`]: decoding with all of this.
 //! - [`contents`]: how to recognise the bytes of a capture.
@@ -50,6 +51,7 @@
 
 pub mod bundle;
 pub mod contents;
+pub mod contradiction;
 pub mod described;
 pub mod description;
 pub mod follow;

@@ -1,8 +1,8 @@
 //! Descriptions of what has just been traced.
 
 use super::{At, Description, ProgramFile};
-use crate::output::{FileError, Output};
-use std::fs;
+use crate::output::{Action, FileError, Output};
+use std::{fs, io};
 use std::path::Path;
 
 /// A program that was traced.
@@ -23,7 +23,7 @@ impl<'a> Traced<'a> {
     }
 
     /// Describes it in the file `description`, with a path relative to it.
-    fn beside(&self, description: &Path) -> ProgramFile {
+    fn beside(&self, description: &Path) -> Result<ProgramFile, FileError> {
         let folder = description.parent().unwrap_or(Path::new(""));
         let relative = |path: &Path, folder: &Path| {
             let path = pathdiff::diff_paths(path, folder)?;
@@ -37,24 +37,33 @@ impl<'a> Traced<'a> {
             relative(&absolute(self.path)?, &absolute(folder)?)
         });
         let path = path.or_else(|| absolute(self.path)).unwrap_or_else(|| self.path.into());
-        ProgramFile::new(path.to_string_lossy(), self.at, self.bytes)
+        // Another name would lead to another file, or to none.
+        let name = path.to_str().ok_or_else(|| FileError {
+            name: self.path.display().to_string(),
+            action: Action::Write,
+            error: io::Error::other("a description cannot hold a name that is not UTF-8"),
+        })?;
+        Ok(ProgramFile::new(name, self.at, self.bytes))
     }
 }
 
 impl Description {
     /// The description of a capture that `command`, its words, has made, of `programs`.
-    #[must_use]
+    ///
+    /// # Errors
+    ///
+    /// If the name of a program is not UTF-8.
     pub fn made_by(
         mut self,
         capture: &Path,
         command: impl IntoIterator<Item = String>,
         programs: &[Traced<'_>],
-    ) -> Self {
+    ) -> Result<Self, FileError> {
         let place = Self::place(capture);
         let words: Vec<String> = command.into_iter().map(quoted).collect();
         self.command = Some(words.join(" "));
-        self.programs = programs.iter().map(|traced| traced.beside(&place)).collect();
-        self
+        self.programs = programs.iter().map(|traced| traced.beside(&place)).collect::<Result<_, _>>()?;
+        Ok(self)
     }
 
     /// Writes the description of a capture beside it. [`CaptureOutput`](crate::output::CaptureOutput) writes both.

@@ -166,7 +166,7 @@ impl Line {
     ) -> Result<(), FileError> {
         let Some(capture) = self.capture.take() else { return Ok(()) };
         let traced = [Traced::new(path, program.elf())];
-        let description = self.description(program).made_by(capture.path(), command, &traced);
+        let description = self.description(program).made_by(capture.path(), command, &traced)?;
         capture.finish(description)
     }
 
