@@ -183,6 +183,9 @@ pub(crate) struct BundleArgs {
     /// The archive to write: a trace package, which all commands accept in place of a capture
     #[arg(short, long, value_name = "OUT.zip")]
     pub(crate) output: PathBuf,
+    /// Pack a program that is not the described one; whoever decodes the bundle is warned
+    #[arg(long)]
+    pub(crate) other_program: bool,
     #[command(flatten)]
     pub(crate) follow: FollowArgs,
 }

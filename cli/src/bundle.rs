@@ -2,12 +2,15 @@
 
 use crate::args::BundleArgs;
 use crate::failure::{Failure, Status};
-use crate::{described, files, image};
+use crate::{described, files, gaps, image};
 use hartrace_capture::bundle::{self, Names};
 use hartrace_capture::description::{Description, ProgramFile};
 use hartrace_capture::follow::Filling;
 use hartrace_capture::params::Draft;
+use hartrace_report::Silent;
+use hartrace_report::stats::Tally;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Runs the command.
@@ -17,14 +20,20 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
         return Err(Failure::usage("a bundle holds a capture as it is, so --ring has no effect")
             .hint("--ring for the command that reads the bundle"));
     }
-    let (described, mut setup) = described::stream(path, &args.follow.stream)?;
-    setup.compat = args.follow.compat.unwrap_or(setup.compat);
+    let (described, setup) = described::followed(path, &args.follow)?;
     let code = image::code(&args.follow, &described)?;
+    let other = code.iter().find(|code| described.difference(code).is_some());
+    if let Some(other) = other.filter(|_| !args.other_program) {
+        return Err(Failure::input("not packed, since this is not the program that was traced")
+            .at(&other.name)
+            .hint("that program, or --other-program"));
+    }
     let mut names = Names::default();
     let programs = code.into_iter().map(|code| {
         let file = names.unused(Path::new(&code.name));
         let program = ProgramFile::new(file, code.at, &code.bytes);
-        (ProgramFile { context: code.context, ..program }, code.bytes)
+        let instead_of = described.instead_of(&code);
+        (ProgramFile { context: code.context, instead_of, ..program }, code.bytes)
     });
     let programs: Vec<_> = programs.collect();
     let given = described.description.clone().unwrap_or_default();
@@ -38,9 +47,15 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
     let name = name.strip_suffix(".zst").unwrap_or(&name);
     let capture = described::open(&described)?;
     let mut out = files::create(&args.output)?;
-    bundle::write(&mut out, name, Filling(capture.input), &description, &programs)?;
+    let mut tally = Tally::new(&setup);
+    let input = Filling(tally.tee(capture.input));
+    bundle::write(&mut out, name, input, &description, &programs)?;
     out.finish()?;
     capture.bar.finish_and_clear();
+    tally.end();
+    let mut gaps = gaps::new(files::name(path), args.follow.strict, capture.bar);
+    gaps.packets(tally.endings());
+    gaps.end(ControlFlow::Continue(()));
     let mut out = files::summary();
     writeln!(
         out,
@@ -50,5 +65,8 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
         if programs.len() == 1 { "" } else { "s" }
     )?;
     out.flush()?;
+    if setup.tells_its_end() {
+        gaps.ended(Silent { bytes: tally.bytes(), packets: 0 })?;
+    }
     Ok(Status::Clean)
 }

@@ -19,11 +19,16 @@ pub(crate) fn code(args: &FollowArgs, described: &Described) -> Result<Vec<Code>
         given.push(Code { context: Some(*id), ..read(placed, At::Bias(placed.address))? });
     }
     if given.is_empty() {
-        return described::code(described);
+        given = described::code(described)?;
     }
     for code in &given {
-        if let Some(error) = described.difference(code) {
-            warn(format_args!("{}: {error}", code.name));
+        match (described.difference(code), described.instead_of(code)) {
+            (Some(error), _) => warn(format_args!("{}: {error}", code.name)),
+            (None, Some(traced)) => {
+                let what = "this is not the program that was traced, which is";
+                warn(format_args!("{}: {what} {traced}", code.name));
+            }
+            (None, None) => {}
         }
     }
     Ok(given)

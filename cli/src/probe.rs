@@ -15,6 +15,10 @@ use std::io::{Read, Write};
 pub(crate) fn run(args: &ProbeArgs) -> Result<Status, Failure> {
     let given = args.elf.iter().chain(&args.image).map(|placed| placed.path.as_path());
     files::one_standard(given.chain([args.capture.as_path()]))?;
+    if args.write && files::is_standard(&args.capture) {
+        return Err(Failure::usage("--write puts the description beside the capture")
+            .hint("a capture in a file, or no --write"));
+    }
     let mut described = described::find(&args.capture)?;
     // What a capture is, it says itself.
     described.trust();

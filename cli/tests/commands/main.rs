@@ -1,5 +1,6 @@
 //! The commands as scripts see them: output, messages and exit status.
 
+mod believed;
 mod compare;
 mod decode;
 mod delta;

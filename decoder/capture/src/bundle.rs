@@ -97,11 +97,28 @@ pub fn read(files: Box<dyn Files>) -> Result<Found, BundleError> {
     if !name.ends_with(".toml") {
         return Ok(Found::Package);
     }
+    check(&contents)?;
     let capture = contents.need("trace", "buffer0")?.to_owned();
     let text = snapshot::file(&*files, CONTENTS, name)?;
     let description = Description::parse(&String::from_utf8_lossy(&text), name)?;
     let name = name.to_owned();
     Ok(Found::Bundle(Box::new(Bundle { files, capture, name, description })))
+}
+
+/// Refuses what a bundle does not have, such as a second capture, and what it has twice.
+fn check(contents: &Ini) -> Result<(), snapshot::Error> {
+    let mut left = vec!["metadata", "buffer0"];
+    for section in &contents.sections {
+        for (key, _) in &section.entries {
+            let known = left.iter().position(|known| section.name == "trace" && known == key);
+            let Some(known) = known else {
+                let what = format!("{key} in [{}]", section.name);
+                return Err(snapshot::Error::NotInBundle { file: contents.name.clone(), what });
+            };
+            left.remove(known);
+        }
+    }
+    Ok(())
 }
 
 impl Bundle {
@@ -247,6 +264,17 @@ mod tests {
             read(files(&[(CONTENTS, outside)])),
             Err(BundleError::Files(snapshot::Error::Outside { .. }))
         ));
+        for (more, what) in [
+            ("buffer1=d\n", "buffer1 in [trace]"),
+            ("buffer0=d\n", "buffer0 in [trace]"),
+            ("metadata=c.toml\n", "metadata in [trace]"),
+            ("[extra]\nkey=1\n", "key in [extra]"),
+        ] {
+            let text = format!("{text}{more}");
+            let error = read(files(&[(CONTENTS, &text), ("c.toml", ""), ("c", ""), ("d", "")]));
+            let error = error.unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{CONTENTS}: {what}: ")), "{error}");
+        }
         let wrong = read(files(&[(CONTENTS, text), ("c.toml", "version = 9")])).unwrap_err();
         assert_eq!(wrong.to_string(), "c.toml:1:1: version 9 is not known here, only 1 and 2");
     }

@@ -289,6 +289,16 @@ impl Described {
         last
     }
 
+    /// Returns what identifies the program that was traced, if code is there in its place: it differs from all programs of
+    /// the description, or is one that differs itself.
+    pub fn instead_of(&self, code: &Code) -> Option<String> {
+        let same = self.programs().find(|program| program.check(&code.bytes).is_ok());
+        match same {
+            Some(program) => program.instead_of.clone(),
+            None => self.difference(code).map(|other| format!("{} {}", other.what, other.expected)),
+        }
+    }
+
     fn programs(&self) -> impl Iterator<Item = &ProgramFile> {
         self.description.iter().flat_map(|description| &description.programs)
     }

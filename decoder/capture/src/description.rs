@@ -29,6 +29,7 @@
 //! file = "calls.elf"                # relative to the description
 //! sha256 = "..."
 //! build-id = "..."                  # if the program has one
+//! instead-of = "SHA-256 ..."        # if this is not the program that was traced: what identifies that one
 //! bias = "0x0"                      # or address, for bare code
 //! context = 7                       # if only one context runs it
 //! ```
@@ -55,7 +56,7 @@ pub const VERSION: u64 = 2;
 /// The version without [`Description::capture`].
 const VERSION_ALONE: u64 = 1;
 
-const KEYS: [&str; 6] = ["file", "sha256", "build-id", "bias", "address", "context"];
+const KEYS: [&str; 7] = ["file", "sha256", "build-id", "instead-of", "bias", "address", "context"];
 
 /// What is known of a capture, apart from its contents.
 #[derive(Clone, Debug, Default)]
@@ -220,7 +221,7 @@ mod tests {
         xxh3 = \"000102030405060708090a0b0c0d0e0f\"\ninstructions = 7\n\n[trap-vectors]\n\
         m = \"0x80000100\"\n7 = \"0xffffffff80000000\"\n\n[[programs]]\nfile = \"a b.elf\"\nbias = \"0x0\"\n\n\
         [[programs]]\nfile = \"rom\"\naddress = \"0xffffffffffff0000\"\n\n\
-        [[programs]]\nfile = \"x.elf\"\nbuild-id = \"0a0b\"\nbias = \"0x10\"\ncontext = 9\n";
+        [[programs]]\nfile = \"x.elf\"\nbuild-id = \"0a0b\"\ninstead-of = \"SHA-256 12\"\nbias = \"0x10\"\ncontext = 9\n";
 
     #[test]
     fn text_and_back() {

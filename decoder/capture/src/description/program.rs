@@ -24,6 +24,8 @@ pub struct ProgramFile {
     pub sha256: Option<[u8; 32]>,
     /// The build ID of the program.
     pub build_id: Option<Vec<u8>>,
+    /// What identifies the program that was traced, if this is another one.
+    pub instead_of: Option<String>,
 }
 
 /// Where code is.
@@ -51,7 +53,7 @@ impl ProgramFile {
     /// Describes a file with these contents.
     pub fn new(file: impl Into<String>, at: At, bytes: &[u8]) -> Self {
         let (sha256, build_id) = (Some(Sha256::digest(bytes).into()), build_id(bytes));
-        Self { file: file.into(), at, context: None, sha256, build_id }
+        Self { file: file.into(), at, context: None, sha256, build_id, instead_of: None }
     }
 
     /// Checks that these are the contents of the program: it has the same build ID, or else the file has
@@ -86,6 +88,7 @@ impl ProgramFile {
             context: None,
             sha256: None,
             build_id: None,
+            instead_of: None,
         };
         let has = |key: &str| table.iter().any(|entry| entry.key == key);
         for entry in table {
@@ -104,6 +107,7 @@ impl ProgramFile {
                     let digits = || entry.expected("hexadecimal digits");
                     program.build_id = Some(bytes(entry.text()?).ok_or_else(digits)?);
                 }
+                "instead-of" => program.instead_of = Some(entry.text()?.into()),
                 _ => return Err(unknown(entry, KEYS.into_iter())),
             }
         }
@@ -123,6 +127,9 @@ impl fmt::Display for ProgramFile {
         }
         if let Some(id) = &self.build_id {
             writeln!(f, "build-id = \"{}\"", hex(id))?;
+        }
+        if let Some(traced) = &self.instead_of {
+            writeln!(f, "instead-of = {}", quoted(traced))?;
         }
         match self.at {
             At::Bias(bias) => writeln!(f, "bias = \"{bias:#x}\"")?,

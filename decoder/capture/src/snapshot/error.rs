@@ -39,6 +39,16 @@ pub enum Error {
         /// The missing item.
         what: String,
     },
+    /// The contents of a bundle name something that it cannot have, or has already.
+    #[error(
+        "{file}: {what}: a bundle has one capture, buffer0, and one description, metadata, in [trace]"
+    )]
+    NotInBundle {
+        /// The file.
+        file: String,
+        /// The key.
+        what: String,
+    },
     /// A value that cannot be read.
     #[error("{file}: {key}={value}: expected {expected}")]
     Value {
