@@ -6,9 +6,7 @@ use hartrace_capture::contents::CaptureReader;
 use hartrace_capture::described;
 use hartrace_capture::description::Description;
 pub(crate) use hartrace_capture::output::is_standard;
-use hartrace_capture::output::{
-    CaptureOutput, Claims, Conflict, FileError, Output, create_folder,
-};
+use hartrace_capture::output::{CaptureOutput, Claims, Conflict, FileError, Output, create_folder};
 use hartrace_sources::{decompress, decompress_all};
 use indicatif::ProgressBar;
 use std::fs::File;

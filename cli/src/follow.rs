@@ -130,9 +130,7 @@ impl Following {
         match error {
             StreamError::Join(error) => error.into(),
             StreamError::Params(error) => Failure::usage(error),
-            StreamError::Input(error) => {
-                files::unreadable(Path::new(&self.about.capture), &error)
-            }
+            StreamError::Input(error) => files::unreadable(Path::new(&self.about.capture), &error),
         }
     }
 }

@@ -32,7 +32,8 @@ pub(crate) fn run(args: &ReceiveArgs) -> Result<Status, Failure> {
             ReceiveError::Read(error) => unreadable(error),
             ReceiveError::Write(error) => error.into(),
         };
-        let kept = capture.partial().map(|path| format!("{}, with all that arrived", path.display()));
+        let kept =
+            capture.partial().map(|path| format!("{}, with all that arrived", path.display()));
         failure.hint_if(kept)
     })?;
     // If nothing has arrived, an earlier capture stays.

@@ -44,7 +44,10 @@ const WRITING: [(&str, &str); 7] = [
     ("sim/sources/src/qemu/runner.rs", "in a private folder, for QEMU"),
     ("sim/sources/src/executed/program/by_qemu.rs", "in a private folder, for QEMU"),
     ("sim/compressors/src/comparison/arm/run.rs", "in a private folder, for QEMU"),
-    ("sim/compressors/src/comparison/journal.rs", "appends figures, which a sweep that was stopped needs"),
+    (
+        "sim/compressors/src/comparison/journal.rs",
+        "appends figures, which a sweep that was stopped needs",
+    ),
 ];
 
 struct Package {
@@ -189,6 +192,7 @@ fn files_are_written_in_one_way() {
     let allowed = |name: &str| WRITING.iter().any(|(other, _)| *other == name);
     let wrong: Vec<_> = found.iter().filter(|name| !allowed(name)).collect();
     assert!(wrong.is_empty(), "{wrong:?}: hartrace_capture::output::Output instead");
-    let missing: Vec<_> = WRITING.iter().filter(|(name, _)| !found.iter().any(|f| f == name)).collect();
+    let missing: Vec<_> =
+        WRITING.iter().filter(|(name, _)| !found.iter().any(|f| f == name)).collect();
     assert!(missing.is_empty(), "{missing:?} write no more: remove them from the list");
 }

@@ -36,7 +36,10 @@ fn contents(place: &Place) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// Every command that writes a file, with everything that it reads.
 const WRITERS: &[(&str, &[&str])] = &[
-    ("encode run.csv --params p.toml --xlen 64 --elf calls.elf@0x10 -o OUT", &["run.csv", "p.toml", "calls.elf"]),
+    (
+        "encode run.csv --params p.toml --xlen 64 --elf calls.elf@0x10 -o OUT",
+        &["run.csv", "p.toml", "calls.elf"],
+    ),
     ("convert run.csv -o OUT", &["run.csv"]),
     ("receive c.te --params c.te.toml -o OUT", &["c.te", "c.te.toml"]),
     ("run calls.elf -o OUT", &["calls.elf"]),
@@ -82,7 +85,10 @@ fn no_input_is_destroyed() {
                 let message = stderr(&ended);
                 assert_eq!(ended.status.code(), Some(2), "{line}, a {kind} of {input}: {message}");
                 let start = format!("error: {output}: this is the same file as the input ");
-                assert!(message.starts_with(&start) && message.contains(input), "{line}: {message}");
+                assert!(
+                    message.starts_with(&start) && message.contains(input),
+                    "{line}: {message}"
+                );
                 assert!(contents(&place) == before, "{line}, a {kind} of {input}");
                 let _ = fs::remove_file(&link);
             }
@@ -304,7 +310,10 @@ fn power_cuts() {
             new += u32::from(which != Some(present));
             present = which.unwrap_or_else(|| panic!("a mixture after {lines:?}"));
         }
-        println!("{}: {kills} kills, {new} with the new file, {completed} completed by the reader", lines[0]);
+        println!(
+            "{}: {kills} kills, {new} with the new file, {completed} completed by the reader",
+            lines[0]
+        );
         place.clean(lines[0]);
         assert!(!contents(&place).keys().any(|path| hidden(path)), "{lines:?}");
         let _ = fs::remove_file(path.with_extension("toml"));
@@ -345,7 +354,9 @@ fn a_description_of_another_capture() {
         (&changed[..], "its XXH3 is "),
     ] {
         place.write("c.te", bytes);
-        for command in ["decode", "stats", "dump", "explain", "report -o out", "bundle -o out", "plan -o out"] {
+        for command in
+            ["decode", "stats", "dump", "explain", "report -o out", "bundle -o out", "plan -o out"]
+        {
             let ended = place.run(&format!("{command} c.te"));
             let message = stderr(&ended);
             assert_eq!(ended.status.code(), Some(3), "{command}: {message}");

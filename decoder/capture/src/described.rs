@@ -151,7 +151,8 @@ impl Described {
     ///
     /// If it has not.
     pub fn check_length(&self) -> Result<(), DescribedError> {
-        let (Place::File(path), Some(known), false) = (&self.place, &self.description, self.trusted)
+        let (Place::File(path), Some(known), false) =
+            (&self.place, &self.description, self.trusted)
         else {
             return Ok(());
         };

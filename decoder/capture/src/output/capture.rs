@@ -68,8 +68,7 @@ impl CaptureOutput {
         let mut output = Output::create(&place)?;
         output.write_all(text.as_bytes()).map_err(|error| output.failed(error))?;
         let other = output.name().to_owned();
-        let failed =
-            |name: String| |error| FileError { name, action: Action::Write, error };
+        let failed = |name: String| |error| FileError { name, action: Action::Write, error };
         // A device has this name, of all things.
         let Some(description) = output.flushed()? else {
             return self.output.finish().map(|_| ());
@@ -141,9 +140,7 @@ pub(crate) fn complete(capture: &Path, contents: &Contents) -> io::Result<()> {
 /// The same by a writer, whose turn it is.
 fn complete_staged(description: &Path, capture: &Path) {
     let known = fs::read(description).ok();
-    let known = known.and_then(|text| {
-        Description::parse(&String::from_utf8_lossy(&text), "").ok()
-    });
+    let known = known.and_then(|text| Description::parse(&String::from_utf8_lossy(&text), "").ok());
     if let Some(staged) = known.and_then(|known| staged(capture, &known.capture)) {
         // If it is not there, there is nothing to complete.
         let _ = fs::rename(staged, capture);

@@ -47,7 +47,8 @@ impl Claims {
     pub fn read(&mut self, path: &Path) -> Result<(), Conflict> {
         let Some(found) = identity(path) else { return Ok(()) };
         let conflict = |output: &Path| conflict(output, path, true);
-        if let Some(output) = self.outputs.iter().find(|other| identity(other).as_ref() == Some(&found))
+        if let Some(output) =
+            self.outputs.iter().find(|other| identity(other).as_ref() == Some(&found))
         {
             return Err(conflict(output));
         }
@@ -116,7 +117,9 @@ fn is_same(one: &Path, other: &Path) -> bool {
         Some((fs::canonicalize(folder(&path)).ok()?, path.file_name()?.to_owned()))
     };
     match (identity(one), identity(other)) {
-        (None, None) if !one.exists() => place(one).is_some_and(|found| Some(found) == place(other)),
+        (None, None) if !one.exists() => {
+            place(one).is_some_and(|found| Some(found) == place(other))
+        }
         (one, other) => one.is_some() && one == other,
     }
 }

@@ -94,15 +94,17 @@ impl Temporary {
         };
         let folder = folder(&place);
         let create = |path: &Path| File::options().write(true).create_new(true).open(path);
-        let (path, file) = owned(|attempt| path(attempt, folder), create).map_err(|error| {
-            match (error.kind(), &old) {
-                (ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem, Some(_)) => {
-                    let what = format!("a new file has to be made in its folder first: {error}");
-                    io::Error::new(error.kind(), what)
+        let (path, file) =
+            owned(|attempt| path(attempt, folder), create).map_err(|error| {
+                match (error.kind(), &old) {
+                    (ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem, Some(_)) => {
+                        let what =
+                            format!("a new file has to be made in its folder first: {error}");
+                        io::Error::new(error.kind(), what)
+                    }
+                    _ => error,
                 }
-                _ => error,
-            }
-        })?;
+            })?;
         if !vanishes {
             live().remove(&path);
         }

@@ -4,8 +4,23 @@ use crate::description::Description;
 use std::fs;
 use std::io::Read;
 
-fn names(folder: &Scratch) -> Vec<String> {
-    let entries = fs::read_dir(folder.path()).unwrap();
+/// A folder that is removed at the end. It is inside another one, which is locked as long as it is there.
+struct Folder(Scratch);
+
+impl Folder {
+    fn new() -> Self {
+        let outer = Scratch::new().unwrap();
+        fs::create_dir(outer.join("inner")).unwrap();
+        Self(outer)
+    }
+
+    fn join(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.join("inner").join(name)
+    }
+}
+
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(folder.join("")).unwrap();
     let mut names: Vec<_> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
@@ -28,7 +43,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
 
 #[test]
 fn a_file_is_there_when_it_is_complete() {
-    let folder = Scratch::new().unwrap();
+    let folder = Folder::new();
     let path = folder.join("out");
     Output::write(&path, "old").unwrap();
     let mut output = Output::create(&path).unwrap();
@@ -46,7 +61,7 @@ fn a_file_is_there_when_it_is_complete() {
 
 #[test]
 fn a_long_name() {
-    let folder = Scratch::new().unwrap();
+    let folder = Folder::new();
     let path = folder.join("ä".repeat(127));
     Output::write(&path, "x").unwrap();
     capture(&folder.join("n".repeat(250)), b"capture");
@@ -56,7 +71,7 @@ fn a_long_name() {
 /// What a process that was killed has left belongs to nobody; what another one still writes stays.
 #[test]
 fn left_over_files_vanish() {
-    let folder = Scratch::new().unwrap();
+    let folder = Folder::new();
     fs::write(folder.join(".out.1-0.part"), "left").unwrap();
     fs::write(folder.join(".out.other.part"), "not ours").unwrap();
     let written = Output::create(&folder.join("out")).unwrap();
@@ -70,7 +85,7 @@ fn left_over_files_vanish() {
 #[test]
 fn links_and_permissions_stay() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let folder = Scratch::new().unwrap();
+    let folder = Folder::new();
     let (file, link) = (folder.join("file"), folder.join("link"));
     fs::write(&file, "old").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
@@ -100,7 +115,7 @@ fn a_device_is_written_as_it_is() {
 /// The window between the two files that take their places: the description is the new one, the capture is not.
 #[test]
 fn whoever_reads_next_completes_a_capture() {
-    let folder = Scratch::new().unwrap();
+    let folder = Folder::new();
     let path = folder.join("c.te");
     capture(&path, b"new");
     let text = fs::read_to_string(Description::place(&path)).unwrap();
@@ -126,17 +141,23 @@ fn whoever_reads_next_completes_a_capture() {
 
 #[test]
 fn another_capture_is_recognised() {
-    let folder = Scratch::new().unwrap();
+    let folder = Folder::new();
     let path = folder.join("c.te");
     capture(&path, b"capture");
     for (bytes, what) in [(&b"captur"[..], "that has 7 bytes, this one 6"), (b"cApture", "XXH3")] {
         fs::write(&path, bytes).unwrap();
         let error = read(&path).unwrap_err().to_string();
-        assert!(error.contains("c.te.toml is of another capture: ") && error.contains(what), "{error}");
+        assert!(
+            error.contains("c.te.toml is of another capture: ") && error.contains(what),
+            "{error}"
+        );
         let mut described = Described::find(&path).unwrap();
         described.trust();
         described.check_length().unwrap();
-        assert_eq!(io::copy(&mut described.checked(bytes), &mut io::sink()).unwrap() as usize, bytes.len());
+        assert_eq!(
+            io::copy(&mut described.checked(bytes), &mut io::sink()).unwrap() as usize,
+            bytes.len()
+        );
     }
     // As it arrives, where its length is not known.
     let described = Described::find(&path).unwrap();
@@ -148,7 +169,7 @@ fn another_capture_is_recognised() {
 /// Data that cannot be had again is never removed.
 #[test]
 fn what_has_arrived_stays() {
-    let folder = Scratch::new().unwrap();
+    let folder = Folder::new();
     let path = folder.join("c.te");
     for _ in 0..2 {
         let mut output = CaptureOutput::arriving(&path).unwrap();
@@ -165,7 +186,7 @@ fn what_has_arrived_stays() {
 
 #[test]
 fn an_output_is_no_input() {
-    let folder = Scratch::new().unwrap();
+    let folder = Folder::new();
     let (file, other) = (folder.join("file"), folder.join("other"));
     fs::write(&file, "x").unwrap();
     fs::hard_link(&file, &other).unwrap();

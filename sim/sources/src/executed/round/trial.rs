@@ -2,9 +2,9 @@
 
 use super::{Figures, RESYNC, Round, RoundError};
 use crate::executed::{Program, ProgramError, complaint, modes};
+use hartrace_capture::contents::Contents;
 use hartrace_capture::description::{Description, Traced};
 use hartrace_capture::framing::Kind;
-use hartrace_capture::contents::Contents;
 use hartrace_capture::output::{CaptureOutput, FileError};
 use hartrace_capture::params::{Draft, Resync};
 use hartrace_etrace::ingress::{Privilege, Retired};
