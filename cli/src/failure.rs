@@ -2,6 +2,7 @@
 
 use hartrace_capture::contents::OtherCapture;
 use hartrace_capture::output::{Action, Conflict, FileError};
+use hartrace_capture::text::{message, printable};
 use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -132,9 +133,9 @@ impl Failure {
     }
 }
 
-/// Warns on standard error; if that is closed, there is nobody to warn.
+/// Warns on standard error, whatever files say in it; if that is closed, there is nobody to warn.
 pub(crate) fn warn(what: impl fmt::Display) {
-    let _ = writeln!(io::stderr(), "warning: {what}");
+    let _ = writeln!(io::stderr(), "warning: {}", message(&what.to_string()));
 }
 
 impl From<FileError> for Failure {
@@ -156,15 +157,16 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// Parts of it may be quoted from files.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("error: ")?;
         if let Some(place) = &self.place {
-            write!(f, "{place}: ")?;
+            write!(f, "{}: ", printable(place))?;
         }
-        f.write_str(&self.what)?;
+        f.write_str(&message(&self.what))?;
         match &self.hint {
-            Some(hint) => write!(f, "\n  try: {hint}"),
+            Some(hint) => write!(f, "\n  try: {}", message(hint)),
             None => Ok(()),
         }
     }

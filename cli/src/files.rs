@@ -7,6 +7,7 @@ use hartrace_capture::described;
 use hartrace_capture::description::Description;
 pub(crate) use hartrace_capture::output::is_standard;
 use hartrace_capture::output::{CaptureOutput, Claims, Conflict, FileError, Output, create_folder};
+use hartrace_capture::text::shown;
 use hartrace_sources::{decompress, decompress_all};
 use indicatif::ProgressBar;
 use std::fs::File;
@@ -32,12 +33,12 @@ pub(crate) fn reads(path: &Path) -> Result<(), Conflict> {
 
 /// The input's name in messages.
 pub(crate) fn name(path: &Path) -> String {
-    if is_standard(path) { "standard input".into() } else { path.display().to_string() }
+    if is_standard(path) { "standard input".into() } else { shown(path) }
 }
 
 /// The output's name in messages.
 pub(crate) fn output_name(path: &Path) -> String {
-    if is_standard(path) { "standard output".into() } else { path.display().to_string() }
+    if is_standard(path) { "standard output".into() } else { shown(path) }
 }
 
 /// At most one of several inputs can be standard input.

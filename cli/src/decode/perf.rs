@@ -74,7 +74,7 @@ fn coresight(
         return Ok(lost.status);
     }
     let elf = finder.placed(&args.captured.follow.elf, &recording.log);
-    arm::print(path.display().to_string(), args, &elf, sources, &marks, lost)
+    arm::print(files::name(path), args, &elf, sources, &marks, lost)
 }
 
 /// Prints E-Trace.

@@ -66,14 +66,7 @@ pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
     for what in wrong {
         lost.gap(format_args!("event log: {what}"))?;
     }
-    arm::print(
-        path.display().to_string(),
-        args,
-        &args.captured.follow.elf,
-        all,
-        &opened.capture.marks,
-        lost,
-    )
+    arm::print(files::name(path), args, &args.captured.follow.elf, all, &opened.capture.marks, lost)
 }
 
 impl From<BindError> for Failure {

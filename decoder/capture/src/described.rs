@@ -26,6 +26,7 @@ use crate::output;
 use crate::params::{Draft, Given, Setup, SetupError};
 use crate::programs::Code;
 use crate::ring::{self, Ring, RingError};
+use crate::text::shown;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -71,7 +72,7 @@ pub enum DescribedError {
     #[error("{0}: this is a package of CoreSight trace")]
     Package(String),
     /// The description cannot be read.
-    #[error("{}: cannot read: {error}", path.display())]
+    #[error("{}: cannot read: {error}", shown(path))]
     Unreadable {
         /// The description.
         path: PathBuf,
@@ -106,14 +107,14 @@ impl Described {
     ///
     /// If there is one, but it cannot be read or understood.
     pub fn find(path: &Path) -> Result<Self, DescribedError> {
-        let name = path.display().to_string();
+        let name = shown(path);
         match bundle::find(path)? {
             Found::Other => {}
             Found::Package => return Err(DescribedError::Package(name)),
             Found::Bundle(bundle) => {
                 return Ok(Self {
                     file: path.join(&bundle.name),
-                    name: path.join(&bundle.capture).display().to_string(),
+                    name: shown(&path.join(&bundle.capture)),
                     description: Some(bundle.description.clone()),
                     place: Place::Bundle(bundle),
                     ring: None,
@@ -127,7 +128,7 @@ impl Described {
         let text = fs::read(&file)
             .map_err(|error| DescribedError::Unreadable { path: file.clone(), error })?;
         let text = String::from_utf8_lossy(&text);
-        let description = Description::parse(&text, &file.display().to_string());
+        let description = Description::parse(&text, &shown(&file));
         let description = description.map_err(BundleError::from)?;
         output::complete(path, &description.capture)
             .map_err(|error| DescribedError::Unreadable { path: path.into(), error })?;
@@ -245,11 +246,14 @@ impl Described {
 
     /// Returns a program that the description names, but that is not there.
     pub fn missing_program(&self) -> Option<PathBuf> {
+        self.program_files().into_iter().find(|path| !path.is_file())
+    }
+
+    /// Returns the files of the programs that the description names; none if they are in a bundle.
+    pub fn program_files(&self) -> Vec<PathBuf> {
         match &self.place {
-            Place::File(_) => {
-                self.programs().map(|program| self.beside(program)).find(|path| !path.is_file())
-            }
-            Place::Bundle(_) => None,
+            Place::File(_) => self.programs().map(|program| self.beside(program)).collect(),
+            Place::Bundle(_) => Vec::new(),
         }
     }
 
@@ -271,7 +275,7 @@ impl Described {
                     bytes.map_err(DescribedError::from)?
                 }
             };
-            let name = path.display().to_string();
+            let name = shown(&path);
             if let Err(error) = program.check(&bytes) {
                 return Err(DescribedError::Program { name, error }.into());
             }

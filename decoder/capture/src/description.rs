@@ -44,6 +44,7 @@ use crate::contents::Contents;
 use crate::params::document::{self, Entry};
 use crate::params::{DocumentError, Draft, Problem, unknown};
 use crate::programs::{PlacedError, parse_address};
+use crate::text::printable;
 use hartrace_etrace::ingress::Privilege;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -92,7 +93,7 @@ impl Description {
                     VERSION_ALONE..=VERSION => {}
                     version => return Err(entry.wrong(Problem::Version(version))),
                 },
-                "command" => description.command = Some(entry.text()?.into()),
+                "command" => description.command = Some(printable(entry.text()?).into()),
                 "capture" => description.capture = Contents::read(entry.table()?)?,
                 "trap-vectors" => {
                     for inner in entry.table()? {

@@ -18,6 +18,7 @@
 //!   trace buffers and memory.
 //! - [`spaces`]: which code is at an address, by context and time, where programs, libraries and
 //!   patches come and go while a system is traced.
+//! - [`text`]: names from all of these, fit to be printed.
 //!
 //! A [`params::Draft`] is the content of a file. [`params::Setup`] completes it with what is given elsewhere
 //! and checks that everything fits together:
@@ -65,3 +66,4 @@ pub mod receive;
 pub mod ring;
 pub mod snapshot;
 pub mod spaces;
+pub mod text;

@@ -44,8 +44,9 @@ pub fn table_of(code: Vec<Code>) -> Result<(BlockTable, Vec<Overlap>), TableErro
     }
     let xlen = code.first().map_or(Xlen::Rv64, Code::xlen);
     let (programs, overlaps) = Programs::load(code, xlen)?;
-    let functions = programs.all_symbols().functions();
-    let roots: Vec<u64> = functions.iter().map(|function| function.range.start).collect();
+    let symbols = programs.all_symbols();
+    let functions = symbols.functions().into_iter();
+    let roots: Vec<u64> = functions.map(|function| function.range.start).collect();
     Ok((BlockTable::build(programs.image(0), &roots, WordLayout::SPAN_BITS), overlaps))
 }
 

@@ -1,6 +1,7 @@
 //! Little-endian fields, with their positions in the file.
 
 use super::Error;
+use crate::text::printable_bytes;
 
 /// The fields of a record or section that are left to read.
 #[derive(Copy, Clone, Debug)]
@@ -62,10 +63,10 @@ impl<'a> Fields<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Text up to the first zero, or up to the end.
+    /// Text up to the first zero, or up to the end, fit to be printed.
     pub(super) fn text(&self) -> String {
         let end = self.rest.iter().position(|byte| *byte == 0).unwrap_or(self.rest.len());
-        String::from_utf8_lossy(self.rest.get(..end).unwrap_or_default()).into_owned()
+        printable_bytes(self.rest.get(..end).unwrap_or_default()).into_owned()
     }
 
     /// Text with its length before it, padded with zeros.

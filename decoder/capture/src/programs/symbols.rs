@@ -1,10 +1,12 @@
 //! Names and source lines of code, from ELF files.
 
+use crate::text::{printable, printable_bytes};
 use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian as Little, SectionId};
 use elf::ElfBytes;
 use elf::abi::{EM_ARM, SHF_COMPRESSED, SHF_EXECINSTR, STB_LOCAL, STT_FUNC, STT_NOTYPE};
 use elf::endian::LittleEndian;
 use hartrace_isa::Xlen;
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -13,6 +15,9 @@ use std::ops::Range;
 pub struct Symbols<'a> {
     files: Vec<File<'a>>,
 }
+
+/// Bytes of names for each byte of a file.
+const PER_BYTE: usize = 16;
 
 type Lines<'a> = addr2line::Context<EndianSlice<'a, Little>>;
 
@@ -24,12 +29,12 @@ struct File<'a> {
     lines: Option<Lines<'a>>,
 }
 
-impl<'a> File<'a> {
-    fn place(&self, address: u64) -> Option<Place<'a>> {
+impl File<'_> {
+    fn place(&self, address: u64) -> Option<Place<'_>> {
         let address = self.xlen.wrap(address.wrapping_sub(self.bias));
         let index = self.symbols.partition_point(|symbol| symbol.start <= address);
         let symbol = self.symbols.get(index.checked_sub(1)?)?;
-        let place = Place { name: symbol.name, offset: address.wrapping_sub(symbol.start) };
+        let place = Place { name: &symbol.name, offset: address.wrapping_sub(symbol.start) };
         (address < symbol.end).then_some(place)
     }
 
@@ -47,7 +52,8 @@ struct Symbol<'a> {
     end: u64,
     /// Size in bytes; 0 if it is not given.
     size: u64,
-    name: &'a str,
+    /// Fit to be printed.
+    name: Cow<'a, str>,
     /// Of several names for one address, the one with the lowest rank is used.
     rank: u8,
 }
@@ -86,18 +92,18 @@ impl<'a> Symbols<'a> {
     /// read, adds nothing: code can be followed without them.
     pub fn add_elf(&mut self, bytes: &'a [u8], bias: u64, xlen: Xlen) {
         if let Ok(file) = ElfBytes::<LittleEndian>::minimal_parse(bytes) {
-            let symbols = symbols(&file).unwrap_or_default();
+            let symbols = symbols(&file, bytes.len()).unwrap_or_default();
             self.files.push(File { bias, xlen, symbols, lines: lines(&file) });
         }
     }
 
     /// Returns the function that contains an address.
-    pub fn place(&self, address: u64) -> Option<Place<'a>> {
+    pub fn place(&self, address: u64) -> Option<Place<'_>> {
         self.files.iter().find_map(|file| file.place(address))
     }
 
     /// Returns all functions by address, except where a file that was added before has another one.
-    pub fn functions(&self) -> Vec<Function<'a>> {
+    pub fn functions(&self) -> Vec<Function<'_>> {
         let mut list = Vec::new();
         for (index, file) in self.files.iter().enumerate() {
             for (symbol, next) in file.symbols.iter().zip(file.ends()) {
@@ -109,7 +115,7 @@ impl<'a> Symbols<'a> {
                     && !self.files.iter().take(index).any(|other| other.place(start).is_some())
                 {
                     let local = matches!(symbol.rank, 1 | 3);
-                    list.push(Function { name: symbol.name, local, range });
+                    list.push(Function { name: &symbol.name, local, range });
                 }
             }
         }
@@ -122,13 +128,13 @@ impl<'a> Symbols<'a> {
         self.files.iter().find_map(|file| {
             let address = file.xlen.wrap(address.wrapping_sub(file.bias));
             let location = file.lines.as_ref()?.find_location(address).ok()??;
-            Some(format!("{}:{}", location.file?, location.line?))
+            Some(format!("{}:{}", printable(location.file?), location.line?))
         })
     }
 }
 
-/// Names of code.
-fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
+/// Names of code in a file of this size.
+fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>, size: usize) -> Option<Vec<Symbol<'a>>> {
     let sections = file.section_headers()?;
     let table = file.symbol_table().ok().flatten();
     let (table, names) = table.or_else(|| file.dynamic_symbol_table().ok().flatten())?;
@@ -136,9 +142,9 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
     let mut list = Vec::new();
     for entry in table.iter() {
         let Ok(section) = sections.get(entry.st_shndx.into()) else { continue };
-        let Ok(name) = names.get(entry.st_name as usize) else { continue };
+        let Ok(name) = names.get_raw(entry.st_name as usize) else { continue };
         // `$x` marks code, `.L` starts a label of the compiler.
-        let own = name.is_empty() || name.starts_with(['$', '.']);
+        let own = matches!(name.first(), None | Some(b'$' | b'.'));
         if own || section.sh_flags & u64::from(SHF_EXECINSTR) == 0 {
             continue;
         }
@@ -156,11 +162,23 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Vec<Symbol<'a>>> {
         if start > end || (start == end && entry.st_size > 0) {
             continue;
         }
-        list.push(Symbol { start, end, size: entry.st_size, name, rank });
+        list.push((name, Symbol { start, end, size: entry.st_size, name: Cow::default(), rank }));
     }
-    list.sort_by(|a, b| (a.start, a.rank, a.name).cmp(&(b.start, b.rank, b.name)));
-    list.dedup_by_key(|symbol| symbol.start);
-    Some(list)
+    list.sort_by(|(a, of_a), (b, of_b)| {
+        (of_a.start, of_a.rank, a).cmp(&(of_b.start, of_b.rank, b))
+    });
+    list.dedup_by_key(|(_, symbol)| symbol.start);
+    // Names may overlap, and escaped ones are copies: there are no more than the file has room for.
+    let mut left = size.saturating_mul(PER_BYTE);
+    list.retain_mut(|(name, symbol)| {
+        let fits = name.len() <= left;
+        if fits {
+            symbol.name = printable_bytes(name);
+            left = left.saturating_sub(symbol.name.len());
+        }
+        fits
+    });
+    Some(list.into_iter().map(|(_, symbol)| symbol).collect())
 }
 
 /// Source lines.

@@ -5,6 +5,7 @@
 //! end with a carriage return. A section may occur several times; keys keep their order.
 
 use crate::snapshot::Error;
+use crate::text::printable;
 
 /// A file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,15 +43,16 @@ impl Ini {
                 continue;
             }
             if let Some(section) = line.strip_prefix('[') {
-                let name = section.strip_suffix(']').ok_or_else(syntax)?.trim().to_owned();
-                ini.sections.push(Section { name, entries: Vec::new() });
+                let name = printable(section.strip_suffix(']').ok_or_else(syntax)?.trim());
+                ini.sections.push(Section { name: name.into(), entries: Vec::new() });
                 continue;
             }
             let at = separator(line).ok_or_else(syntax)?;
             let (key, value) = line.split_at_checked(at).ok_or_else(syntax)?;
             let value = value.trim_start_matches(['=', ':']).trim();
             let section = ini.sections.last_mut().ok_or_else(syntax)?;
-            section.entries.push((key.trim().to_owned(), value.to_owned()));
+            let [key, value] = [key.trim(), value].map(|text| printable(text).into_owned());
+            section.entries.push((key, value));
         }
         Ok(ini)
     }

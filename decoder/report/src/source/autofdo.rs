@@ -2,7 +2,9 @@
 
 use super::report::{Counted, SourceForm};
 use hartrace_capture::programs::{SourceLine, Sources};
+use hartrace_capture::text::escaped;
 use hartrace_decoder::{Edge, Frequency, Leaves, Transfer};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -44,7 +46,7 @@ impl Profile {
         for (offset, line) in &self.lines {
             write!(out, "{:depth$}{}: {}", "", Shown(*offset), line.times)?;
             for (name, times) in &line.calls {
-                write!(out, " {name}:{times}")?;
+                write!(out, " {}:{times}", word(name))?;
             }
             writeln!(out)?;
         }
@@ -52,12 +54,19 @@ impl Profile {
             let total = profile.total();
             // A copy that was never executed says nothing.
             if total > 0 {
-                writeln!(out, "{:depth$}{}: {name}:{total}", "", Shown(*offset))?;
+                writeln!(out, "{:depth$}{}: {}:{total}", "", Shown(*offset), word(name))?;
                 profile.write(depth.saturating_add(1), out)?;
             }
         }
         Ok(())
     }
+}
+
+/// A name as one word: spaces separate, and a line that starts with `#` or `[` is something else.
+fn word(name: &str) -> Cow<'_, str> {
+    let other = name.starts_with(['#', '[']);
+    let is_special = |c| c == ' ' || other && matches!(c, '#' | '[');
+    if name.contains(is_special) { escaped(name, is_special).into() } else { name.into() }
 }
 
 struct Shown(Offset);
@@ -150,7 +159,7 @@ impl SourceForm for Autofdo {
             }
         }
         for (name, profile) in &profiles.functions {
-            writeln!(out, "{name}:{}:{}", profile.total(), profile.head)?;
+            writeln!(out, "{}:{}:{}", word(name), profile.total(), profile.head)?;
             profile.write(1, out)?;
         }
         Ok(())

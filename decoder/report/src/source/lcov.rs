@@ -2,6 +2,8 @@
 
 use super::report::{Counted, SourceForm};
 use super::{BranchCount, FileCounts};
+use hartrace_capture::text::escaped;
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// A tracefile of lcov, for `genhtml` and what else shows coverage: lines, functions, and both ways of each conditional
@@ -25,12 +27,20 @@ impl SourceForm for Lcov {
     }
 }
 
+/// A name as the last field of a line. A number and a comma before it would be one more field, the last line of the function.
+fn field(name: &str) -> Cow<'_, str> {
+    match name.starts_with(|c: char| c.is_ascii_digit()) {
+        true => escaped(name, |c| c == ',').into(),
+        false => name.into(),
+    }
+}
+
 fn functions(file: &FileCounts, out: &mut dyn Write) -> io::Result<()> {
     for function in &file.functions {
-        writeln!(out, "FN:{},{}", function.line, function.name)?;
+        writeln!(out, "FN:{},{}", function.line, field(&function.name))?;
     }
     for function in &file.functions {
-        writeln!(out, "FNDA:{},{}", function.executions, function.name)?;
+        writeln!(out, "FNDA:{},{}", function.executions, field(&function.name))?;
     }
     let hit = file.functions.iter().filter(|function| function.executions > 0).count();
     writeln!(out, "FNF:{}\nFNH:{hit}", file.functions.len())

@@ -2,6 +2,7 @@
 
 use super::super::symbols::dwarf;
 use super::{Instance, Row, SourceFunction, SourceLine};
+use crate::text::printable_bytes;
 use addr2line::gimli::{
     self, AttributeValue, DebuggingInformationEntry, Dwarf, EndianSlice, LineProgramHeader,
     LittleEndian as Little, Unit, constants as dw,
@@ -145,14 +146,14 @@ impl<'a, 'r> Reader<'a, 'r> {
             path.push_str(part);
         };
         if let Some(folder) = unit.comp_dir {
-            push(&folder.to_string_lossy());
+            push(&printable_bytes(folder.slice()));
         }
         if let Some(file) = header.file(number) {
             // Directory 0 is that of the unit.
             let folder = file.directory(header).filter(|_| file.directory_index() != 0);
             for part in folder.into_iter().chain([file.path_name()]) {
                 if let Ok(text) = self.dwarf.attr_string(unit, part) {
-                    push(&text.to_string_lossy());
+                    push(&printable_bytes(text.slice()));
                 }
             }
         }
@@ -256,7 +257,8 @@ impl<'a, 'r> Reader<'a, 'r> {
         let text = |names: &[gimli::DwAt]| {
             chain.iter().find_map(|(unit, entry)| {
                 let value = names.iter().find_map(|name| entry.attr_value(*name))?;
-                Some(self.dwarf.attr_string(unit, value).ok()?.to_string_lossy().into_owned())
+                let name = self.dwarf.attr_string(unit, value).ok()?;
+                Some(printable_bytes(name.slice()).into_owned())
             })
         };
         let linkage = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
