@@ -70,6 +70,8 @@ fn print(
     }
     if matches!(args.emit, Emit::Page) {
         following.follow.count_packets();
+        let programs = following.programs.iter().map(|path| &**path);
+        following.about.roots = report::roots(programs, args)?;
     }
     let gaps =
         gaps::new(following.about.capture.clone(), args.captured.follow.strict, input.bar.clone());

@@ -13,7 +13,8 @@ pub(crate) fn run(args: ExportArgs) -> Result<Status, Failure> {
     let ExportArgs { to, output, clock, ticks_per_second, captured } = args;
     let timing = Timing { unit: clock, ticks_per_second };
     let (emit, json, from, to) = (Emit::Form(to), false, None, None);
-    decode::run(&DecodeArgs { emit, json, from, to, captured, output, timing })
+    let source_roots = Vec::new();
+    decode::run(&DecodeArgs { emit, json, from, to, captured, output, timing, source_roots })
 }
 
 impl DecodeArgs {

@@ -15,13 +15,15 @@ use hartrace_report::html::About;
 use hartrace_report::{Collect, Noted, Origin, decode};
 use std::io::Read;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Everything that decoding needs, except the capture.
 pub(crate) struct Following {
     pub(crate) follow: Follow,
     /// What is known of the capture, with its name for messages.
     pub(crate) about: About,
+    /// The files of the programs; those in a bundle have none.
+    pub(crate) programs: Vec<PathBuf>,
 }
 
 impl Following {
@@ -31,12 +33,9 @@ impl Following {
         args: &'a FollowArgs,
         others: impl IntoIterator<Item = &'a Path>,
     ) -> Result<(Self, Capture), Failure> {
-        let contexts = args.context_elf.iter().map(|(_, placed)| placed);
-        let programs = args.elf.iter().chain(&args.image).chain(contexts);
-        let programs = programs.map(|placed| placed.path.as_path());
         let params_file = args.stream.params.as_deref();
         let path = args.capture()?;
-        let inputs = programs.chain(params_file).chain([path]);
+        let inputs = args.program_files().chain(params_file).chain([path]);
         files::one_standard(inputs.chain(others))?;
         let (described, setup) = described::followed(path, args)?;
         if setup.params.nocontext_p && !args.context_elf.is_empty() {
@@ -50,7 +49,12 @@ impl Following {
         }
         let changing = image::changing(&args.events, &setup)?;
         let known = described.description.as_ref();
-        let following = Self::new(described.name.clone(), args, setup, code, changing, known)?;
+        let name = described.name.clone();
+        let mut following = Self::new(name, args, setup, code, changing, known)?;
+        following.programs = match args.has_program() {
+            true => args.program_files().map(Path::to_owned).collect(),
+            false => described.program_files(),
+        };
         Ok((following, described::open(&described)?))
     }
 
@@ -66,7 +70,9 @@ impl Following {
         let setup = params::recorded(&args.stream, recording)?;
         let code = image::placed(elf, &args.image)?;
         let changing = Changing::recorded(timeline, &setup.params);
-        Self::new(files::name(path), args, setup, code, Some(changing), None)
+        let following = Self::new(files::name(path), args, setup, code, Some(changing), None)?;
+        let programs = elf.iter().map(|placed| placed.path.clone()).collect();
+        Ok(Self { programs, ..following })
     }
 
     fn new(
@@ -84,6 +90,7 @@ impl Following {
             protocol: "E-Trace".into(),
             command: known.and_then(|known| known.command.clone()),
             programs: code.iter().map(|code| code.name.clone()).collect(),
+            ..About::default()
         };
         let mut programs = image::load(code, setup.xlen)?;
         if let Some(isa) = args.isa {
@@ -102,7 +109,7 @@ impl Following {
         follow.config.resync = args.resync;
         follow.config.max_blocks = args.max_blocks.unwrap_or(follow.config.max_blocks);
         follow.threads = args.threads.unwrap_or(follow.threads);
-        Ok(Self { follow, about })
+        Ok(Self { follow, about, programs: Vec::new() })
     }
 
     /// Decodes a capture in parts of about `size` bytes. Each part goes to a sink that `make` makes,

@@ -2,16 +2,16 @@
 
 use crate::args::{DecodeArgs, Emit, PageArgs};
 use crate::decode;
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, warn};
 use hartrace_capture::output::Output;
 use hartrace_report::Timing;
-use hartrace_report::html::{About, Html};
+use hartrace_report::html::{About, Html, SourceRoots};
 use hartrace_report::stats::Stats;
 use std::io::{self, Write};
 
 /// Runs the command.
 pub(crate) fn run(args: PageArgs) -> Result<Status, Failure> {
-    let PageArgs { output, captured } = args;
+    let PageArgs { output, source_root, captured } = args;
     decode::run(&DecodeArgs {
         emit: Emit::Page,
         json: false,
@@ -20,7 +20,20 @@ pub(crate) fn run(args: PageArgs) -> Result<Status, Failure> {
         captured,
         output: Some(output),
         timing: Timing::default(),
+        source_roots: source_root,
     })
+}
+
+/// The folders whose sources a page may hold: those of programs, and those that are named.
+pub(crate) fn roots<'a>(
+    programs: impl Iterator<Item = &'a Path>,
+    args: &DecodeArgs,
+) -> Result<SourceRoots, Failure> {
+    for root in &args.source_roots {
+        root.read_dir().map_err(|error| files::unreadable(root, &error))?;
+    }
+    let programs = programs.filter(|path| !files::is_standard(path));
+    Ok(SourceRoots::new(programs, &args.source_roots))
 }
 
 /// Writes a page, and prints how large it is.
@@ -31,8 +44,12 @@ pub(crate) fn write(
     mut out: Output,
 ) -> Result<(), Failure> {
     let (count, name, is_standard) = (html.count(), out.name().to_owned(), out.is_standard());
-    html.write(about, stats, &mut out)?;
+    let outside = html.write(about, stats, &mut out)?;
     let bytes = out.finish()?;
+    if outside > 0 {
+        let what = "outside the folder of the program, and not in the page";
+        warn(format_args!("{outside} source files are {what}; try --source-root DIR"));
+    }
     let (size, insns) = (format!("{:.1} MB", bytes as f64 / 1e6), count.instructions);
     if !is_standard {
         writeln!(io::stdout(), "{name}: {size}, {insns} instructions, {} gaps", count.gaps)?;

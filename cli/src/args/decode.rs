@@ -43,6 +43,9 @@ pub(crate) struct DecodeArgs {
     /// The times of an export.
     #[arg(skip)]
     pub(crate) timing: Timing,
+    /// Further folders with sources, of a page.
+    #[arg(skip)]
+    pub(crate) source_roots: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -76,6 +79,12 @@ pub(crate) struct PageArgs {
     /// Where to write the page; its size is printed unless it is standard output
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
+    /// The page may hold source files below DIR, too; otherwise only those below the folder of a program. May be given more than once
+    ///
+    /// Debug information names source files where they were when the program was compiled. What is not there may also be below DIR:
+    /// /home/a/b.c is then DIR/home/a/b.c, DIR/a/b.c or DIR/b.c. The page lists all files that it holds.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) source_root: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) captured: CapturedArgs,
 }

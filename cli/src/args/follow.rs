@@ -83,6 +83,12 @@ impl FollowArgs {
         self.threads.unwrap_or_else(cores)
     }
 
+    /// The files with code that are given.
+    pub(crate) fn program_files(&self) -> impl Iterator<Item = &Path> {
+        let contexts = self.context_elf.iter().map(|(_, placed)| placed);
+        self.elf.iter().chain(&self.image).chain(contexts).map(|placed| placed.path.as_path())
+    }
+
     /// Whether a program or other code is given.
     pub(crate) fn has_program(&self) -> bool {
         let fixed = self.elf.len() + self.image.len() + self.context_elf.len();

@@ -7,6 +7,7 @@ use hartrace_arm_decoder::Mark;
 use hartrace_arm_decoder::system::{Traced, Unloadable, add_code};
 use hartrace_capture::programs::{Placed, Programs};
 use hartrace_capture::snapshot::image::ProgramError;
+use hartrace_capture::text::message;
 use hartrace_decoder::Fault;
 use hartrace_isa::Xlen;
 use hartrace_report::arm::{self, How};
@@ -36,7 +37,7 @@ impl<'a> Lost<'a> {
             return Err(Failure::gap(what));
         }
         self.status = Status::Gaps;
-        let _ = writeln!(io::stderr(), "gap: {what}");
+        let _ = writeln!(io::stderr(), "gap: {}", message(&what.to_string()));
         Ok(())
     }
 }
@@ -111,6 +112,7 @@ pub(super) fn print(
                 protocol: "CoreSight".into(),
                 command: None,
                 programs: elf.iter().map(|placed| files::name(&placed.path)).collect(),
+                roots: report::roots(elf.iter().map(|placed| &*placed.path), args)?,
             };
             let out = args.out()?;
             let (status, _) = job.run(&mut html, io::sink())?;

@@ -5,6 +5,7 @@
 mod arm;
 mod debug;
 mod inlined;
+mod names;
 mod page;
 mod source;
 #[path = "../support/mod.rs"]
@@ -25,7 +26,12 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let annotate = Command::new("callgrind_annotate").arg("--version").output().is_ok();
     let python = python();
-    let mut trials = vec![Trial::test("a_gap_ends_all_calls", a_gap_ends_all_calls)];
+    let mut trials = vec![
+        Trial::test("a_gap_ends_all_calls", a_gap_ends_all_calls),
+        Trial::test("names/lines", names::lines),
+        Trial::test("names/readers", names::readers),
+        Trial::test("page/sources", page::sources),
+    ];
     for name in PROGRAMS.into_iter().chain(["debug/sort"]) {
         trials.push(Trial::test(format!("folded/{name}"), move || folded(name)));
         trials.push(Trial::test(format!("speedscope/{name}"), move || speedscope(name)));

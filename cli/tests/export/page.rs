@@ -1,10 +1,11 @@
 //! The code in the page of a trace, compared with LLVM's disassembler.
 
 use super::debug::Traced;
-use super::{clean, run};
+use super::{clean, hartrace, run};
 use libtest_mimic::Failed;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
 /// Names that differ although the instructions do not: an alias on one side, or a suffix for the width or the condition.
@@ -77,5 +78,63 @@ fn functions(traced: &Traced, data: &Value) -> Result<(), Failed> {
     let inlined = rows.iter().filter(|row| row["inside"].is_u64()).count();
     println!("{} functions, {inlined} of them inlined", rows.len());
     assert!(inlined > 0, "nothing is inlined");
+    Ok(())
+}
+
+/// The name of the source in the program, and that of a file which every machine has, and which is nobody else's business.
+const NAMES: [&[u8]; 2] = [b"src/sort.c", b"/etc/group"];
+
+/// The source files of a page: name, text, and why there is none.
+fn files(folder: &Path, options: &str) -> Result<(Vec<Value>, String), Failed> {
+    let output = hartrace(folder, &format!("report t.te -o page.html {options}"))?;
+    let message = String::from_utf8(output.stderr)?;
+    assert!(output.status.success(), "{message}");
+    let page = std::fs::read_to_string(folder.join("page.html"))?;
+    let (_, data) = page.split_once("id=\"data\">").ok_or("no data")?;
+    let data: Value = serde_json::from_str(data.split_once("</script>").ok_or("no end")?.0)?;
+    Ok((data["code"]["files"].as_array().ok_or("no files")?.clone(), message))
+}
+
+/// A page holds sources below the folder of the program, and below folders that are named, but no others.
+pub(crate) fn sources() -> Result<(), Failed> {
+    let elf = std::fs::read(super::program("debug/sort"))?;
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs/src/sort.c");
+    let text = std::fs::read_to_string(source)?;
+    let folder = super::folder("sources")?;
+    for inner in ["build", "other/src"] {
+        std::fs::create_dir_all(folder.join(inner))?;
+    }
+    std::fs::write(folder.join("other/src/sort.c"), &text)?;
+    std::fs::write(folder.join("build/t.elf"), &elf)?;
+    clean(&folder, "run build/t.elf --encode ir+bp -o t.te")?;
+    let find = |files: &[Value], name: &str| {
+        files.iter().find(|file| file["name"] == name).cloned().ok_or(format!("no {name}"))
+    };
+    let sort = find(&files(&folder, "")?.0, "./src/sort.c")?;
+    assert_eq!((&sort["text"], &sort["left_out"]), (&Value::Null, &Value::from("missing")));
+    let sort = find(&files(&folder, "--source-root other")?.0, "./src/sort.c")?;
+    assert_eq!((&sort["text"], &sort["left_out"]), (&Value::from(text.clone()), &Value::Null));
+    // In a bundle, the program has no folder.
+    clean(&folder, "bundle t.te -o t.zip")?;
+    std::fs::rename(folder.join("other/src"), folder.join("build/src"))?;
+    let sort = find(&files(&folder, "")?.0, "./src/sort.c")?;
+    assert_eq!(sort["text"], text);
+    clean(&folder, "report t.zip -o page.html")?;
+    assert!(!std::fs::read_to_string(folder.join("page.html"))?.contains("by_key_down("));
+
+    let at = elf.windows(NAMES[0].len()).enumerate().filter(|(_, bytes)| *bytes == NAMES[0]);
+    let at: Vec<usize> = at.map(|(at, _)| at).collect();
+    let mut other = elf;
+    for at in at {
+        other[at..at + NAMES[1].len()].copy_from_slice(NAMES[1]);
+    }
+    std::fs::write(folder.join("build/t.elf"), &other)?;
+    clean(&folder, "run build/t.elf --encode ir+bp -o t.te")?;
+    let (all, message) = files(&folder, "")?;
+    let secret = find(&all, "/etc/group")?;
+    assert_eq!((&secret["text"], &secret["left_out"]), (&Value::Null, &Value::from("outside")));
+    assert!(message.contains("--source-root"), "{message}");
+    let (all, message) = files(&folder, "--source-root /etc")?;
+    assert!(find(&all, "/etc/group")?["text"].is_string() && message.is_empty(), "{message}");
     Ok(())
 }

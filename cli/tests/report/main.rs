@@ -234,10 +234,11 @@ fn code() -> Result<(), Failed> {
 /// The source has as many executions at each line as in an export to lcov, and marks lines that were never executed.
 fn source() -> Result<(), Failed> {
     let folder = page("source", &program("debug/sort"))?;
-    // Debug information names files from there.
+    // Debug information names files below this folder, where the program is not.
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs");
     let [capture, page] = ["t.te", "t.html"].map(|name| folder.join(name).display().to_string());
-    clean(&programs, &format!("report {capture} -o {page}"))?;
+    let root = programs.display();
+    clean(&programs, &format!("report {capture} --source-root {root} -o {page}"))?;
     let lcov = clean(&programs, &format!("export {capture} --to lcov"))?;
     let own =
         lcov.split("end_of_record").find(|part| part.contains("src/sort.c\n")).ok_or("no file")?;

@@ -13,11 +13,13 @@ mod events;
 mod graph;
 mod lanes;
 mod page;
+mod roots;
 mod safe;
 mod tables;
 
 pub use events::Events;
 pub use page::{About, head};
+pub use roots::SourceRoots;
 
 use crate::calls::Calls;
 use crate::report::{Collect, Report};
@@ -60,13 +62,14 @@ impl<'a> Html<'a> {
         Count { instructions: self.calls.form().instructions, gaps: self.events.gaps }
     }
 
-    /// Writes the page. `stats` are the packets of the capture, where they were counted.
+    /// Writes the page. `stats` are the packets of the capture, where they were counted. Returns how many source files exist,
+    /// but are not below the folders that `about` names, so that they are not in the page.
     pub fn write(
         self,
         about: &About,
         stats: Option<&Stats>,
         out: &mut dyn Write,
-    ) -> io::Result<()> {
+    ) -> io::Result<usize> {
         page::write(self, about, stats, out)
     }
 }

@@ -1,5 +1,6 @@
 //! The code of functions, and the source it was made from, with how often everything was executed.
 
+use super::roots::{LeftOut, SourceRoots};
 use super::tables::Numbered;
 use crate::arm::disassembly;
 use crate::calls::{Callee, Names};
@@ -11,15 +12,13 @@ use hartrace_decoder::calls::Functions;
 use hartrace_isa::Xlen;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Range;
 
 /// Instructions in a page.
 const INSTRUCTIONS: usize = 100_000;
 
-/// Bytes of source in a page, and of one file.
+/// Bytes of source in a page.
 const SOURCE: usize = 4 << 20;
-const LARGEST_FILE: u64 = 1 << 20;
 
 /// An instruction: its distance from the start of the function, encoding, text, how often it was executed, how often it was
 /// taken and not taken if it is a conditional branch, and number of its source file and line.
@@ -32,8 +31,9 @@ type LineRow = (u32, u64, Vec<(u64, u64)>);
 #[derive(Serialize)]
 struct FileData {
     name: String,
-    /// `None` if the file cannot be read, or if there was no more room.
     text: Option<String>,
+    /// Why there is no text.
+    left_out: Option<LeftOut>,
     lines: Vec<LineRow>,
 }
 
@@ -47,6 +47,14 @@ pub(super) struct CodeData {
     files: Vec<FileData>,
 }
 
+impl CodeData {
+    /// How many source files there are that the page may not hold.
+    pub(super) fn outside(&self) -> usize {
+        let outside = |file: &&FileData| file.left_out == Some(LeftOut::Outside);
+        self.files.iter().filter(outside).filter(|file| SourceRoots::would_help(&file.name)).count()
+    }
+}
+
 /// What code is made of.
 pub(super) struct Code<'a, 'n> {
     /// Code of RISC-V, and of Arm; one is empty.
@@ -57,6 +65,7 @@ pub(super) struct Code<'a, 'n> {
     pub(super) names: &'a Names<'n>,
     pub(super) sources: &'a Sources,
     pub(super) counts: &'a SourceCounts,
+    pub(super) roots: &'a SourceRoots,
 }
 
 impl Code<'_, '_> {
@@ -129,7 +138,12 @@ impl Code<'_, '_> {
             if counts.lines.values().all(|line| line.executions == 0) {
                 continue;
             }
-            let text = read(name).filter(|text| text.len() <= room);
+            let text = self.roots.read(name);
+            let (text, left_out) = match text {
+                Ok(text) if text.len() <= room => (Some(text), None),
+                Ok(_) => (None, Some(LeftOut::TooLarge)),
+                Err(reason) => (None, Some(reason)),
+            };
             room = room.saturating_sub(text.as_ref().map_or(0, String::len));
             let branches = |line: &u32| {
                 let all = counts.branches.get(line).into_iter().flatten();
@@ -139,17 +153,8 @@ impl Code<'_, '_> {
                 (*line, count.executions, branches(line))
             };
             let lines = counts.lines.iter().map(row).collect();
-            list.push(FileData { name: name.clone(), text, lines });
+            list.push(FileData { name: name.clone(), text, left_out, lines });
         }
         list
     }
-}
-
-/// Reads a source file. Debug information may name anything, so devices and large files are not read.
-fn read(name: &str) -> Option<String> {
-    let known = fs::metadata(name).ok()?;
-    if !known.is_file() || known.len() > LARGEST_FILE {
-        return None;
-    }
-    String::from_utf8(fs::read(name).ok()?).ok()
 }

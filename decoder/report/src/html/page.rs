@@ -2,7 +2,7 @@
 
 use super::code::{Code, CodeData};
 use super::tables::{self, ClockData, EdgeRow, FunctionRow, GapRow, LaneData};
-use super::{Html, safe};
+use super::{Html, SourceRoots, safe};
 use crate::source::SourceCounts;
 use crate::stats::Stats;
 use hartrace_decoder::Frequencies;
@@ -31,6 +31,9 @@ pub struct About {
     pub command: Option<String>,
     /// The programs.
     pub programs: Vec<String>,
+    /// Where their sources may be.
+    #[serde(skip)]
+    pub roots: SourceRoots,
 }
 
 #[derive(Serialize)]
@@ -76,13 +79,13 @@ pub fn head(title: &str) -> String {
     )
 }
 
-/// Writes a page.
+/// Writes a page. Returns how many source files exist, but are outside of all folders for them.
 pub(super) fn write(
     html: Html<'_>,
     about: &About,
     stats: Option<&Stats>,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> io::Result<usize> {
     let Html { calls, frequencies, events, programs, xlen } = html;
     let (mut graph, names, functions) = calls.into_parts();
     let threshold = graph.fit();
@@ -109,8 +112,10 @@ pub(super) fn write(
         names: &names,
         sources: &sources,
         counts: &counts,
+        roots: &about.roots,
     };
     let code = code.data(&numbered);
+    let outside = code.outside();
     let (edges, loops) = tables::edges(counts.edges, &functions, &numbered, &names, xlen);
     let data = Data {
         about,
@@ -142,5 +147,6 @@ pub(super) fn write(
     for script in SCRIPTS {
         writeln!(out, "<script>\n{script}</script>")?;
     }
-    writeln!(out, "</body>\n</html>")
+    writeln!(out, "</body>\n</html>")?;
+    Ok(outside)
 }

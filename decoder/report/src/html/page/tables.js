@@ -45,6 +45,25 @@ function functionLink(fn, text = functionName(fn)) {
   return element("a", { href: `#function-${fn}` }, text);
 }
 
+// Which source files the page holds, and which it does not.
+const leftOut = {
+  "outside": "outside the folder of the program; --source-root DIR includes what is below DIR",
+  "missing": "not found",
+  "not-text": "not a text file",
+  "too-large": "too large",
+};
+function sourceList() {
+  const files = data.code.files;
+  if (files.length === 0) return;
+  const held = files.filter((file) => file.text != null);
+  const others = files.filter((file) => file.text == null);
+  const item = (file) => element("li", {}, element("span", { className: "mono" }, file.name),
+    file.left_out ? element("span", { className: "soft" }, `: not included (${leftOut[file.left_out]})`) : "");
+  const count = [`${plural(held.length, "file is", "files are")} in this page`, others.length > 0 && `${number(others.length)} not included`];
+  byId("facts").append(element("dt", {}, "Sources"), element("dd", {},
+    element("details", { id: "sources" }, element("summary", {}, count.filter(Boolean).join(", ")), element("ul", {}, ...held.map(item), ...others.map(item)))));
+}
+
 function summary() {
   const [stats, program] = [data.stats, data.stats?.program];
   const figures = [
@@ -76,6 +95,7 @@ function summary() {
   ].filter(([, value]) => value);
   byId("facts").replaceChildren(...facts.flatMap(([name, value]) =>
     [element("dt", {}, name), element("dd", { className: name === "Made by" ? "mono" : "" }, value)]));
+  sourceList();
   if (data.gaps === 0) return;
   const place = element("div");
   byId("gaps").replaceChildren(element("h3", {}, "Gaps"), place);
