@@ -41,7 +41,7 @@ mod stats;
 mod table;
 
 use args::{Cli, Command, FpgaCommand, SimCommand};
-use clap::{CommandFactory, FromArgMatches};
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use failure::{Failure, Status};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     files::claims().write_standard(io::stdout());
     let claimed = args::claim(&command, &matches).map_err(Failure::from);
-    match claimed.and_then(|()| signals::watch()).and_then(|()| run(cli)) {
+    match claimed.and_then(|()| signals::watch()).and_then(|()| run(cli, &matches)) {
         Ok(status) => status.into(),
         Err(failure) => {
             if !failure.is_quiet() {
@@ -72,7 +72,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Result<Status, Failure> {
+fn run(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
+    args::check_inputs(matches)?;
     match cli.command {
         Some(Command::Encode(args)) => encode::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),

@@ -3,11 +3,13 @@
 use crate::args::{DecodeArgs, Emit, PageArgs};
 use crate::decode;
 use crate::failure::{Failure, Status, warn};
+use crate::files;
 use hartrace_capture::output::Output;
 use hartrace_report::Timing;
 use hartrace_report::html::{About, Html, SourceRoots};
 use hartrace_report::stats::Stats;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: PageArgs) -> Result<Status, Failure> {

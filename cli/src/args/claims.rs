@@ -6,8 +6,9 @@ use hartrace_capture::output::Conflict;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Arguments that name files to write. Those of all other arguments are read.
-const OUTPUTS: [&str; 7] = ["output", "retired", "json", "html", "waves", "profile", "resume"];
+/// Arguments that name files or folders to write. Those of all other arguments are read.
+pub(super) const OUTPUTS: [&str; 8] =
+    ["output", "output_dir", "retired", "json", "html", "waves", "profile", "resume"];
 
 /// Adds the files of a command line to those of the command; an error if one would be destroyed.
 pub(crate) fn claim(command: &Command, matches: &ArgMatches) -> Result<(), Conflict> {

@@ -10,6 +10,7 @@ mod fpga;
 mod hdl;
 mod logs;
 mod manual;
+mod missing;
 mod outputs;
 mod place;
 mod probe;

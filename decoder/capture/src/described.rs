@@ -71,10 +71,10 @@ pub enum DescribedError {
     /// It is a package of CoreSight trace, which [`snapshot`](crate::snapshot) reads.
     #[error("{0}: this is a package of CoreSight trace")]
     Package(String),
-    /// The description cannot be read.
+    /// The capture or its description cannot be read.
     #[error("{}: cannot read: {error}", shown(path))]
     Unreadable {
-        /// The description.
+        /// The file.
         path: PathBuf,
         /// Why.
         error: io::Error,
@@ -105,10 +105,15 @@ impl Described {
     ///
     /// # Errors
     ///
-    /// If there is one, but it cannot be read or understood.
+    /// If there is no such capture, or if it has a description that cannot be read or understood.
     pub fn find(path: &Path) -> Result<Self, DescribedError> {
         let name = shown(path);
+        let unreadable = |error| DescribedError::Unreadable { path: path.to_owned(), error };
+        let is_dir = fs::metadata(path).map_err(unreadable)?.is_dir();
         match bundle::find(path)? {
+            Found::Other if is_dir => {
+                return Err(unreadable(io::ErrorKind::IsADirectory.into()));
+            }
             Found::Other => {}
             Found::Package => return Err(DescribedError::Package(name)),
             Found::Bundle(bundle) => {
