@@ -121,10 +121,12 @@ int trace_start(const struct trace *trace, uint32_t features, unsigned sync_max)
     uint64_t word = HARTRACE_SINK_WORD_BYTES;
     if (trace->size < word || (trace->size | trace->buffer) % word)
         return TRACE_BUFFER;
+    uint64_t last = trace->buffer + (trace->size - word);
+    if (last < trace->buffer) /* it would go on at address 0 */
+        return TRACE_BUFFER;
     order();
     if (activate(trace->sink) || activate(trace->encoder))
         return TRACE_TIMEOUT;
-    uint64_t last = trace->buffer + trace->size - word;
     if (store(trace->sink, TR_RAM_START_LOW_OFFSET, trace->buffer) != trace->buffer ||
         store(trace->sink, TR_RAM_LIMIT_LOW_OFFSET, last) != last)
         return TRACE_BUFFER;
@@ -149,6 +151,7 @@ int trace_start(const struct trace *trace, uint32_t features, unsigned sync_max)
 
 int trace_stop(const struct trace *trace, size_t *bytes, size_t *oldest)
 {
+    *bytes = *oldest = 0;
     uint32_t control = get(trace->encoder, TR_TE_CONTROL_OFFSET);
     set(trace->encoder, TR_TE_CONTROL_OFFSET, TR_SET(control, TR_TE_CONTROL_ENABLE, 0));
     if (wait(trace->encoder, TR_TE_CONTROL_OFFSET, TR_TE_CONTROL_EMPTY_MASK, TR_TE_CONTROL_EMPTY_MASK))
@@ -161,8 +164,11 @@ int trace_stop(const struct trace *trace, size_t *bytes, size_t *oldest)
     uint32_t low = get(trace->sink, TR_RAM_WP_LOW_OFFSET);
     uint64_t pointer = (uint64_t)get(trace->sink, TR_RAM_WP_HIGH_OFFSET) << 32 | (low & TR_RAM_WP_LOW_WP_LOW_MASK);
     int wrapped = TR_GET(low, TR_RAM_WP_LOW_WRAP);
-    *oldest = wrapped ? (size_t)(pointer - trace->buffer) : 0;
-    *bytes = wrapped ? (size_t)trace->size : (size_t)(pointer - trace->buffer);
+    uint64_t offset = pointer - trace->buffer;
+    if (offset > trace->size || (wrapped && offset == trace->size)) /* or software would read behind the buffer */
+        return TRACE_ERROR;
+    *oldest = wrapped ? (size_t)offset : 0;
+    *bytes = wrapped ? (size_t)trace->size : (size_t)offset;
     uint32_t status = get(trace->sink, HARTRACE_RAM_STATUS_OFFSET);
     return TR_GET(status, HARTRACE_RAM_STATUS_ERROR) | TR_GET(status, HARTRACE_RAM_STATUS_LOST) ? TRACE_ERROR : TRACE_OK;
 }

@@ -47,7 +47,7 @@ struct trace {
 enum trace_result {
     TRACE_OK = 0,
     TRACE_TIMEOUT = -1, /* a component did not become ready */
-    TRACE_ERROR = -2,   /* memory refused a write, or trace arrived while the sink was off */
+    TRACE_ERROR = -2,   /* memory refused a write, trace arrived while the sink was off, or the sink is outside of the buffer */
     TRACE_BUFFER = -3,  /* the buffer does not consist of whole words, or the sink cannot reach it */
     TRACE_FILTER = -4,  /* the encoder has no such filter, or not so many */
 };
@@ -61,7 +61,8 @@ enum trace_result {
 int trace_start(const struct trace *trace, uint32_t features, unsigned sync_max);
 
 /* Ends the trace, and waits until all of it is in memory. Stores how many bytes there are, and where the oldest
- * is if the buffer was full: `hartrace decode --ring OLDEST` decodes it from the first synchronisation on. */
+ * is if the buffer was full: `hartrace decode --ring OLDEST` decodes it from the first synchronisation on. Both are within the
+ * buffer, whatever the sink says, and 0 if that is not known. */
 int trace_stop(const struct trace *trace, size_t *bytes, size_t *oldest);
 
 #endif

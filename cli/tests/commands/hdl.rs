@@ -1,6 +1,6 @@
 //! `hartrace hdl`.
 
-use crate::place::{Place, stderr};
+use crate::place::{Place, stderr, stdout};
 use std::path::Path;
 
 #[test]
@@ -234,6 +234,34 @@ fn the_driver_takes_whole_words() {
         let text = String::from_utf8_lossy(&output.stdout);
         assert_eq!(text.trim_end(), printed, "{size} bytes at {buffer}");
     }
+}
+
+/// Whatever registers hold, the driver ends, touches nothing but registers, and reports only bytes of the buffer.
+#[test]
+fn the_driver_does_not_trust_registers() {
+    let place = Place::new("hdl-hostile");
+    place.clean("hdl --config linux --sink memory -o rtl");
+    let test = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/commands/hostile.c");
+    let compile = |sanitizers: &[&str]| {
+        std::process::Command::new("cc")
+            .args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-Irtl", "-o", "hostile"])
+            .args(sanitizers)
+            .args(["rtl/trace.c", test])
+            .current_dir(&place.dir)
+            .output()
+            .expect("the C compiler that Rust links with")
+    };
+    // Where the sanitizers are not installed, results are checked all the same.
+    let mut compiler =
+        compile(&["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-static-libasan"]);
+    if !compiler.status.success() {
+        compiler = compile(&[]);
+    }
+    assert!(compiler.status.success(), "{}", stderr(&compiler));
+    let hostile = std::process::Command::new(place.dir.join("hostile"));
+    let output = { hostile }.output().expect("it was compiled");
+    assert!(output.status.success(), "{}{}", stderr(&output), stdout(&output));
+    println!("{}", stdout(&output));
 }
 
 /// The table of blocks in both forms, and what does not fit.
