@@ -32,7 +32,7 @@ Runs the given parts in order, or all of them:
     cva6      programs on the CVA6 core, in Verilator, alone and traced
   programs  the bundled programs end well and rebuild to the same bytes
   fuzz      every fuzz target for a while
-  python    the wheel of the Python package; a capture on a Dask cluster, with a worker that dies; SQL
+  python    the wheel of the Python package; hostile inputs; a capture on a Dask cluster, with a worker that dies; SQL
   docs      rustdoc without warnings; the sessions in the documents print what they say; numbers,
             links and paths in the documents
   help      this text
@@ -380,6 +380,8 @@ part_python() {
     rm -rf "$wheels"
     "$bin/maturin" build --profile $profile --compatibility linux --manifest-path python/Cargo.toml --out "$wheels"
     "$bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheels"/*.whl
+    data
+    "$bin/python" python/tests/test_hostile.py 200
     "$bin/python" python/tests/test_scale.py "$bytes"
 }
 

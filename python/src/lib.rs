@@ -4,6 +4,7 @@ mod table;
 
 use hartrace_capture::description::Description;
 use hartrace_capture::output::{CaptureOutput, Claims, FileError, Output};
+use hartrace_capture::text::message;
 use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Workload, chosen};
 use hartrace_report::parts::{
     Emit, Extent, Input, ParquetInput, PartsError, Table, decode, decode_to_file, merge_files,
@@ -15,6 +16,7 @@ use hartrace_sources::executed::{Program, ProgramError, modes};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
+use std::fmt::Display;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
@@ -25,12 +27,9 @@ create_exception!(
     "Why a capture cannot be planned, decoded or merged."
 );
 
-fn failed(error: PartsError) -> PyErr {
-    HartraceError::new_err(error.to_string())
-}
-
-fn unwritable(error: FileError) -> PyErr {
-    HartraceError::new_err(error.to_string())
+/// Messages quote files, and may end up in a terminal.
+fn refused(error: impl Display) -> PyErr {
+    HartraceError::new_err(message(&error.to_string()).into_owned())
 }
 
 fn emit(name: &str) -> PyResult<Emit> {
@@ -47,7 +46,7 @@ fn plan(
     parts: Option<usize>,
 ) -> PyResult<String> {
     let made = py.detach(|| plan_to_file(&captures, parts, &output, &mut |_| ()));
-    Ok(made.map_err(failed)?.text())
+    Ok(made.map_err(refused)?.text())
 }
 
 /// Decodes a part into a Parquet file; returns what is in it, as JSON.
@@ -61,7 +60,7 @@ fn decode_file(
 ) -> PyResult<String> {
     let emit = emit(table)?;
     let made = py.detach(|| decode_to_file(&plan, number, emit, &output));
-    json(&made.map_err(failed)?)
+    json(&made.map_err(refused)?)
 }
 
 /// What is in the Parquet file of a part, as JSON, if it is there and complete.
@@ -71,7 +70,7 @@ fn existing(plan: PathBuf, number: u32, table: &str, output: PathBuf) -> PyResul
     // A file that cannot be read is written anew.
     let Ok(found) = ParquetInput::open(&output) else { return Ok(None) };
     let summary = found.summary();
-    let same = summary.plan == plan_of_file(&plan).map_err(failed)?.id()
+    let same = summary.plan == plan_of_file(&plan).map_err(refused)?.id()
         && (summary.emit, &summary.parts) == (emit, &(number..number.saturating_add(1)));
     same.then(|| json(summary)).transpose()
 }
@@ -85,13 +84,13 @@ fn decode_table(
     table: &str,
 ) -> PyResult<table::PyTable> {
     let emit = emit(table)?;
-    let made = py.detach(|| {
+    let made = py.detach(|| -> Result<Table, PartsError> {
         let mut table = Table::default();
         let folder = plan.parent().unwrap_or(Path::new("")).to_owned();
         decode(&plan_of_file(&plan)?, &folder, number, emit, &mut table)?;
         Ok(table)
     });
-    Ok(table::PyTable::new(made.map_err(failed)?))
+    Ok(table::PyTable::new(made.map_err(refused)?))
 }
 
 /// Merges Parquet files, or a share of their rows such as `0/4`; returns what is in the result, as JSON.
@@ -111,7 +110,7 @@ fn merge(
         None => Extent::All,
     };
     let made = py.detach(|| merge_files(&plan, &tables, extent, &output));
-    json(&made.map_err(failed)?)
+    json(&made.map_err(refused)?)
 }
 
 /// A summary, without what only merging needs.
@@ -143,7 +142,7 @@ fn trace(
         // The description names a file.
         None => {
             let path = output.with_file_name(format!("{program}.elf"));
-            Output::write(&path, executed.elf()).map_err(unwritable)?;
+            Output::write(&path, executed.elf()).map_err(refused)?;
             path
         }
     };
@@ -157,15 +156,15 @@ fn trace(
     };
     let trial = Trial { program: &executed, modes: &[options], limit };
     let lines = py.detach(|| trial.run(create, |_| Ok(())));
-    let mut lines = lines.map_err(|error| HartraceError::new_err(error.to_string()))?;
+    let mut lines = lines.map_err(refused)?;
     let Some(line) = lines.first_mut() else { return Ok(0) };
-    line.save(&executed, &path, ["hartrace.trace".into(), program]).map_err(unwritable)?;
+    line.save(&executed, &path, ["hartrace.trace".into(), program]).map_err(refused)?;
     Ok(line.figures.decoded)
 }
 
 /// A program, bundled or in a file, and the file.
 fn open(program: &str) -> PyResult<(Program, Option<PathBuf>)> {
-    let wrong = |error: ProgramError| HartraceError::new_err(error.to_string());
+    let wrong = |error: ProgramError| refused(error);
     match PROGRAMS.iter().find(|(name, _)| *name == program) {
         Some((name, elf)) => Ok((Program::new(*name, elf.to_vec()).map_err(wrong)?, None)),
         None => {
@@ -209,7 +208,7 @@ fn compare(
         )?;
         Ok(serde_json::to_string(&comparison.figures).unwrap_or_default())
     });
-    measured.map_err(|error| HartraceError::new_err(error.to_string()))
+    measured.map_err(refused)
 }
 
 #[pymodule]
