@@ -92,6 +92,8 @@ fn a_bundle_holds_the_program_that_was_traced() {
     let place = Place::new("other-program");
     traced(&place);
     fs::copy(program("sort"), place.dir.join("sort.elf")).unwrap();
+    // What a run before has left.
+    let _ = fs::remove_file(place.dir.join("b.zip"));
     let refused = place.run("bundle c.te --elf sort.elf -o b.zip");
     assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("sort.elf: not packed"), "{}", stderr(&refused));
@@ -174,7 +176,7 @@ fn a_description_has_a_place() {
 fn a_bundle_with_two_captures() {
     let place = Place::new("two-captures");
     let (bytes, _) = traced(&place);
-    fs::create_dir(place.dir.join("b")).unwrap();
+    fs::create_dir_all(place.dir.join("b")).unwrap();
     let described = fs::read(place.dir.join("c.te.toml")).unwrap();
     for (name, content) in [("c.te", &bytes), ("d.te", &bytes), ("c.te.toml", &described)] {
         place.write(&format!("b/{name}"), content);

@@ -267,6 +267,7 @@ fn statistics() {
         "total",
         "sync_share",
         "lengths",
+        "ended",
         "program",
     ];
     expected.sort_unstable();

@@ -3,7 +3,6 @@
 use crate::description::Description;
 use crate::framing::Field;
 use crate::params::{Draft, Given, Setup, compat_name, unit_name};
-use hartrace_etrace::Mode;
 use hartrace_etrace::ingress::Privilege;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -74,7 +73,7 @@ fn differences(known: &Keys, used: &Keys) -> Vec<Contradiction> {
     names.map(pair).filter(|pair| pair.described != pair.used).collect()
 }
 
-/// Everything that packets depend on.
+/// Everything that packets depend on, except modes, which the support packets of a capture tell.
 fn parameters(draft: &Draft) -> Keys {
     let mut keys: Keys =
         draft.params.iter().map(|(key, value)| (key.clone(), value.to_string())).collect();
@@ -83,10 +82,6 @@ fn parameters(draft: &Draft) -> Keys {
     let compat = draft.compat.map(|compat| compat_name(compat).to_owned());
     let named = [("xlen", xlen), ("unit", unit), ("compat", compat)];
     keys.extend(named.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
-    for mode in Mode::ALL {
-        let on = draft.modes.iter().any(|(other, on)| *other == mode && *on);
-        keys.insert(mode.name().to_owned(), on.to_string());
-    }
     keys
 }
 
@@ -120,6 +115,9 @@ mod tests {
         assert!(told(FULL, FULL, &Given::default()).is_empty());
         let other = FULL.replace("resync-max = 3", "resync-max = 7").replace("= true", "= 1");
         assert!(told(FULL, &other, &Given::default()).is_empty());
+        // Support packets tell the modes.
+        let modes = FULL.replace("implicit-return = true\n", "");
+        assert!(told(FULL, &modes, &Given::default()).is_empty());
         // Selecting a source is none, and a description that says little contradicts little.
         let mut given = Given::default();
         given.fields.source = Some(2);
@@ -137,11 +135,6 @@ mod tests {
                 "iaddress_width_p is described as 64, but taken as 39",
             ),
             ("hartrace", "reference", "unit is described as hartrace, but taken as reference"),
-            (
-                "implicit-return = true\n",
-                "",
-                "implicit-return is described as true, but taken as false",
-            ),
             ("src-bits = 3", "src-bits = 4", "src-bits is described as 3, but taken as 4"),
         ] {
             let other = FULL.replace(from, to);

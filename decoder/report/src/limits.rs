@@ -106,6 +106,8 @@ impl Position {
 #[derive(Copy, Clone, Debug)]
 pub struct Limits {
     from: Option<Position>,
+    /// The first instruction, if it was given by its number.
+    first: Option<u64>,
     to: Option<Position>,
     /// Instructions so far.
     insns: u64,
@@ -127,7 +129,10 @@ impl Limits {
         match pair {
             Some((from, to)) if from >= to => Err(NothingBetween { from, to }),
             _ if from.is_none() && to.is_none() => Ok(None),
-            _ => Ok(Some(Self { from, to, insns: 0 })),
+            _ => {
+                let first = if let Some(Insn(number)) = from { Some(number) } else { None };
+                Ok(Some(Self { from, first, to, insns: 0 }))
+            }
         }
     }
 
@@ -160,7 +165,10 @@ impl Limits {
 
     /// Why nothing was reported, if the start has not been reached.
     pub fn unreached(&self) -> Option<Unreached> {
-        let (from, insns) = (self.from?, self.insns);
+        let insns = self.insns;
+        // What happens after the last instruction has the number of the next one.
+        let past = self.first.filter(|first| *first >= insns).map(Position::Insn);
+        let from = self.from.or(past)?;
         Some(match self.is_done() {
             true => Unreached::ToFirst { from },
             false => Unreached::PastEnd { from, insns },
@@ -229,6 +237,8 @@ mod tests {
             limits.unreached().map(|why| why.to_string())
         };
         assert_eq!(unreached("8", ""), None);
+        let mut end = limits("0", "").unwrap().unwrap();
+        assert!(end.admits(StreamPos::default()) && end.unreached().is_some());
         let past = "the trace has 9 instructions; --from 9 is past its end";
         assert_eq!(unreached("9", "").as_deref(), Some(past));
         let past = "the trace has 9 instructions; --from packet:3 is past its end";
