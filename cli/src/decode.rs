@@ -8,7 +8,7 @@ mod perf;
 mod snapshot;
 
 use crate::args::{DecodeArgs, Emit};
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture};
 use crate::follow::Following;
 use crate::{gaps, report};
@@ -34,7 +34,9 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
     }
     let limits = limits(args)?;
     let (mut following, capture) = Following::open(&args.captured.follow, [])?;
-    print(args, &mut following, limits, capture.map(Origin::Capture))
+    let outcome = print(args, &mut following, limits, capture.map(Origin::Capture));
+    following.follow.programs.warnings().iter().for_each(warn);
+    outcome
 }
 
 /// Refuses combinations of arguments that mean nothing; returns what part of the trace to print.

@@ -1,7 +1,7 @@
 //! `hartrace delta`: compares what two captures of one program executed.
 
 use crate::args::DeltaArgs;
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture};
 use crate::follow::Following;
 use crate::gaps;
@@ -41,5 +41,6 @@ pub(crate) fn run(args: DeltaArgs) -> Result<Status, Failure> {
     let write = if json { Delta::json } else { Delta::print };
     write(&found, &mut out, &style)?;
     out.flush()?;
+    first.follow.programs.warnings().iter().for_each(warn);
     Ok(if found.is_empty() { status } else { Status::Different })
 }

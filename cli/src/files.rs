@@ -5,12 +5,12 @@ use crate::progress::bar;
 use hartrace_capture::contents::CaptureReader;
 use hartrace_capture::described;
 use hartrace_capture::description::Description;
+use hartrace_capture::limits::{self, STREAM_BYTES};
 pub(crate) use hartrace_capture::output::is_standard;
 use hartrace_capture::output::{CaptureOutput, Claims, Conflict, FileError, Output, create_folder};
 use hartrace_capture::text::shown;
 use hartrace_sources::{decompress, decompress_all};
 use indicatif::ProgressBar;
-use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -75,7 +75,7 @@ pub(crate) fn open(path: &Path) -> Result<(hartrace_sources::Input, ProgressBar)
         (Box::new(io::stdin()), ProgressBar::hidden())
     } else {
         reads(path)?;
-        let file = File::open(path).map_err(|e| unreadable(path, &e))?;
+        let file = limits::open(path).map_err(|e| unreadable(path, &e))?;
         let bar = progress(file.metadata().map_or(0, |meta| meta.len()));
         (Box::new(bar.wrap_read(file)), bar)
     };
@@ -122,7 +122,7 @@ impl Capture {
             return Ok(Self::of(Box::new(CaptureReader::new(io::stdin(), name(path)))));
         }
         reads(path)?;
-        let file = File::open(path).map_err(|e| unreadable(path, &e))?;
+        let file = limits::open(path).map_err(|e| unreadable(path, &e))?;
         let bar = progress(file.metadata().map_or(0, |meta| meta.len()));
         let moving = is_compressed(path);
         let input: Input = if moving {
@@ -135,28 +135,31 @@ impl Capture {
     }
 }
 
-/// Bytes that a compressed file may have if all of it has to be in memory.
-const LARGEST: u64 = 256 << 20;
-
 /// Reads a whole file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
     reads(path)?;
     if is_compressed(path) {
-        let all = File::open(path).and_then(|file| decompress_all(file, LARGEST));
+        let all = limits::open(path).and_then(|file| decompress_all(file, STREAM_BYTES));
         return all.map_err(|e| unreadable(path, &e))?.ok_or_else(|| {
-            Failure::input(format_args!("more than {} MiB when decompressed", LARGEST >> 20))
+            Failure::input(format_args!("more than {} MiB when decompressed", STREAM_BYTES >> 20))
                 .at(name(path))
                 .hint("the file after `zstd -d`, if there is enough memory for it")
         });
     }
-    let outcome = if is_standard(path) {
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        std::fs::read(path).map(|read| bytes = read)
+    let bytes = match is_standard(path) {
+        true => limits::read_up_to(io::stdin(), STREAM_BYTES),
+        false => limits::read_file(path),
     };
-    outcome.map_err(|e| unreadable(path, &e))?;
-    Ok(bytes)
+    bytes.map_err(|e| unreadable(path, &e))
+}
+
+/// Reads a whole text, which has a limit: see [`limits`].
+pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+    let bytes = match is_standard(path) {
+        true => limits::read_up_to(io::stdin(), limit),
+        false => limits::open(path).and_then(|file| limits::read_up_to(file, limit)),
+    };
+    bytes.map_err(|e| unreadable(path, &e))
 }
 
 /// Opens an output for writing, which is there once it is finished.

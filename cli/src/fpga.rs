@@ -3,6 +3,7 @@
 use crate::args::{CompareArgs, DecoderArg, ReportArgs};
 use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
+use hartrace_capture::limits::TEXT_BYTES;
 use hartrace_fpga::{Design, DesignError, Measured, Options, Report, Tools};
 use std::cell::Cell;
 use std::io::Write as _;
@@ -96,7 +97,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Status, Failure> {
 }
 
 fn read(path: &Path) -> Result<Vec<Report>, Failure> {
-    let bytes = files::read(path)?;
+    let bytes = files::read_text(path, TEXT_BYTES)?;
     let hint = "a file that `hartrace fpga report --json` wrote";
     Report::all_from_json(&String::from_utf8_lossy(&bytes))
         .map_err(|error| Failure::input(error).at(path.display()).hint(hint))

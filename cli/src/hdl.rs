@@ -3,6 +3,7 @@
 use crate::args::{DecoderArg, HdlArgs};
 use crate::failure::{Failure, Status};
 use crate::files;
+use hartrace_capture::limits::DOCUMENT_BYTES;
 use hartrace_cva6_connector as connector;
 use hartrace_decoder_hdl::{
     Decoder, DecoderError, etmv4, package as decoder_package, package_top, top,
@@ -82,7 +83,7 @@ pub(crate) fn decoder(
     match (protocol, config) {
         (DecoderArg::Etmv4, None) => Ok(Decoder::Etmv4(etmv4::Config::default())),
         (DecoderArg::Etmv4, Some(name)) => {
-            let text = files::read(Path::new(name))?;
+            let text = files::read_text(Path::new(name), DOCUMENT_BYTES)?;
             let config = etmv4::Config::from_toml(&String::from_utf8_lossy(&text), 4);
             let hint = "version, address_bits, timestamp_bits, cycles_bits, vmid_bytes, \
                         context_id_bytes, commopt, return_stack";

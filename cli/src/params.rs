@@ -5,6 +5,7 @@ use crate::failure::{Failure, warn};
 use crate::files;
 use hartrace_capture::described::Described;
 use hartrace_capture::framing::{self, Fields};
+use hartrace_capture::limits::DOCUMENT_BYTES;
 use hartrace_capture::params::{DocumentError, Draft, Given, Setup, SetupError};
 use hartrace_capture::perf::Recording;
 use hartrace_etrace::{Compat, Unit};
@@ -26,7 +27,9 @@ pub(crate) fn setup(args: &StreamArgs, described: Option<&Described>) -> Result<
 }
 
 pub(crate) fn draft(path: &Path) -> Result<Draft, Failure> {
-    Draft::read_with(path, &mut |path| Ok((files::name(path), files::read(path)?)))
+    Draft::read_with(path, &mut |path| {
+        Ok((files::name(path), files::read_text(path, DOCUMENT_BYTES)?))
+    })
 }
 
 /// The same for E-Trace in a recording of perf, which tells some of it.

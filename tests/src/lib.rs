@@ -3,6 +3,7 @@
 pub mod case;
 pub mod cva6;
 pub mod fault;
+pub mod hostile;
 pub mod log;
 pub mod objdump;
 pub mod perf;

@@ -1,7 +1,7 @@
 //! Prints decoded traces of Arm sources, whatever they were captured in.
 
 use crate::args::{DecodeArgs, Emit};
-use crate::failure::{Failure, Status};
+use crate::failure::{Failure, Status, warn};
 use crate::{files, gaps, image, report};
 use hartrace_arm_decoder::Mark;
 use hartrace_arm_decoder::system::{Traced, Unloadable, add_code};
@@ -137,6 +137,7 @@ pub(super) fn print(
             form.report(&look, job)?
         }
     };
+    programs.warnings().iter().for_each(warn);
     Ok(if lost.status == Status::Clean { status? } else { status.map(|_| lost.status)? })
 }
 

@@ -5,6 +5,7 @@
 
 use crate::contents::{Contents, Meter};
 use crate::description::{Description, ProgramFile};
+use crate::limits::{DOCUMENT_BYTES, TEXT_BYTES};
 use crate::params::DocumentError;
 use crate::snapshot::{self, Archive, Files, ini::Ini};
 use std::collections::BTreeSet;
@@ -91,7 +92,10 @@ fn archive(path: &Path) -> Option<Archive> {
 ///
 /// If there is one, but it cannot be read.
 pub fn read(files: Box<dyn Files>) -> Result<Found, BundleError> {
-    let Ok(contents) = snapshot::file(&*files, "", CONTENTS) else { return Ok(Found::Other) };
+    if !files.has(CONTENTS) {
+        return Ok(Found::Other);
+    }
+    let contents = snapshot::text(&*files, "", CONTENTS, TEXT_BYTES)?;
     let contents = Ini::parse(CONTENTS, &String::from_utf8_lossy(&contents))?;
     let name = contents.need("trace", "metadata")?;
     if !name.ends_with(".toml") {
@@ -99,7 +103,7 @@ pub fn read(files: Box<dyn Files>) -> Result<Found, BundleError> {
     }
     check(&contents)?;
     let capture = contents.need("trace", "buffer0")?.to_owned();
-    let text = snapshot::file(&*files, CONTENTS, name)?;
+    let text = snapshot::text(&*files, CONTENTS, name, DOCUMENT_BYTES)?;
     let description = Description::parse(&String::from_utf8_lossy(&text), name)?;
     let name = name.to_owned();
     Ok(Found::Bundle(Box::new(Bundle { files, capture, name, description })))

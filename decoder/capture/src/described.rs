@@ -22,14 +22,15 @@
 use crate::bundle::{self, Bundle, BundleError, Found};
 use crate::contents::{CaptureReader, OtherCapture};
 use crate::description::{Description, Different, ProgramFile};
+use crate::limits;
 use crate::output;
 use crate::params::{Draft, Given, Setup, SetupError};
 use crate::programs::Code;
 use crate::ring::{self, Ring, RingError};
 use crate::text::shown;
-use std::io::Read;
+use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 use thiserror::Error;
 
 /// A capture, and its description if it has one.
@@ -130,7 +131,7 @@ impl Described {
         let unknown = Self::unknown(path, name);
         let mut places = Description::places(path).into_iter();
         let Some(file) = places.find(|place| place.is_file()) else { return Ok(unknown) };
-        let text = fs::read(&file)
+        let text = limits::read_document(&file)
             .map_err(|error| DescribedError::Unreadable { path: file.clone(), error })?;
         let text = String::from_utf8_lossy(&text);
         let description = Description::parse(&text, &shown(&file));

@@ -41,6 +41,7 @@ pub use program::{At, Different, ProgramFile};
 pub use traced::Traced;
 
 use crate::contents::Contents;
+use crate::limits::PROGRAMS;
 use crate::params::document::{self, Entry};
 use crate::params::{DocumentError, Draft, Problem, unknown};
 use crate::programs::{PlacedError, parse_address};
@@ -107,7 +108,11 @@ impl Description {
                     }
                 }
                 "programs" => {
-                    for table in entry.tables()? {
+                    let tables = entry.tables()?;
+                    if tables.len() > PROGRAMS {
+                        return Err(entry.wrong(Problem::TooManyPrograms));
+                    }
+                    for table in tables {
                         description.programs.push(ProgramFile::read(entry, table)?);
                     }
                 }

@@ -57,6 +57,7 @@ pub mod described;
 pub mod description;
 pub mod follow;
 pub mod framing;
+pub mod limits;
 pub mod output;
 pub mod params;
 pub mod perf;

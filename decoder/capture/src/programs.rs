@@ -2,20 +2,24 @@
 
 mod changing;
 mod code;
+mod debug;
 mod placed;
 mod sources;
 mod symbols;
+mod tables;
 
 pub use changing::{Changing, NoTime};
 pub use code::{ArmCode, ArmInsn};
+pub use debug::TooLarge;
 pub use placed::{Code, Overlap, Placed, PlacedError, Unloadable, elf_xlen, parse_address};
 pub use sources::{Branch, Instance, Row, SourceFunction, SourceLine, Sources};
 pub use symbols::{Function, Place, Symbols};
 
 use hartrace_decoder::{ElfError, Image, Images, Moment, Versions};
 use hartrace_isa::{Isa, Xlen};
+use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// An address as listings print it: 8 or 16 digits.
 pub fn address(address: u64, xlen: Xlen) -> String {
@@ -36,8 +40,22 @@ pub struct Program {
 /// An ELF file, kept for its names and source lines.
 #[derive(Debug)]
 struct File {
+    /// For messages.
+    name: String,
     bytes: Vec<u8>,
     bias: u64,
+    /// Set once its debug information was found to be too large.
+    too_large: OnceLock<TooLarge>,
+}
+
+impl File {
+    fn new(name: &str, bytes: Vec<u8>, bias: u64) -> Arc<Self> {
+        Arc::new(Self { name: name.into(), bytes, bias, too_large: OnceLock::new() })
+    }
+
+    fn note(&self, error: TooLarge) {
+        self.too_large.get_or_init(|| error);
+    }
 }
 
 impl Program {
@@ -45,7 +63,7 @@ impl Program {
     pub fn symbols(&self) -> Symbols<'_> {
         let mut symbols = Symbols::default();
         for file in &self.files {
-            symbols.add_elf(&file.bytes, file.bias, self.image.isa().xlen);
+            symbols.add_file(file, self.image.isa().xlen);
         }
         symbols
     }
@@ -74,13 +92,13 @@ impl Programs {
     /// Adds an ELF file; `bias` is added to its addresses. It replaces earlier code at the same addresses;
     /// returns what it replaces.
     pub fn add_elf(&mut self, bytes: Vec<u8>, bias: u64) -> Result<Replaced, ElfError> {
-        self.common.add_elf(bytes, bias)
+        self.common.add_elf("", bytes, bias)
     }
 
     /// Adds the names and source lines of an ELF file, without its code, for a decoder that has the code
-    /// already; `bias` is added to its addresses.
-    pub fn add_names(&mut self, bytes: Vec<u8>, bias: u64) {
-        self.common.files.insert(0, Arc::new(File { bytes, bias }));
+    /// already; `bias` is added to its addresses. `name` is for messages.
+    pub fn add_names(&mut self, name: &str, bytes: Vec<u8>, bias: u64) {
+        self.common.files.insert(0, File::new(name, bytes, bias));
     }
 
     /// Adds bare code. It replaces earlier code at the same addresses; returns what it replaces.
@@ -98,12 +116,22 @@ impl Programs {
         bytes: Vec<u8>,
         bias: u64,
     ) -> Result<Replaced, ElfError> {
+        self.add_context("", context, bytes, bias)
+    }
+
+    fn add_context(
+        &mut self,
+        name: &str,
+        context: u64,
+        bytes: Vec<u8>,
+        bias: u64,
+    ) -> Result<Replaced, ElfError> {
         if let Some((_, own)) = self.contexts.iter_mut().find(|(id, _)| *id == context) {
-            return own.add_elf(bytes, bias);
+            return own.add_elf(name, bytes, bias);
         }
         let Program { image, files } = &self.common;
         let mut own = Program { image: image.clone(), files: files.clone() };
-        let replaced = own.add_elf(bytes, bias)?;
+        let replaced = own.add_elf(name, bytes, bias)?;
         self.contexts.push((context, own));
         Ok(replaced)
     }
@@ -182,7 +210,7 @@ impl Programs {
     pub fn all_symbols(&self) -> Symbols<'_> {
         let mut symbols = Symbols::default();
         for file in self.files() {
-            symbols.add_elf(&file.bytes, file.bias, self.common.image.isa().xlen);
+            symbols.add_file(file, self.common.image.isa().xlen);
         }
         symbols
     }
@@ -191,7 +219,8 @@ impl Programs {
     pub fn sources(&self) -> Sources {
         let mut sources = Sources::default();
         for file in self.files() {
-            sources.add_elf(&file.bytes, file.bias, self.common.image.isa());
+            let added = sources.add_elf(&file.bytes, file.bias, self.common.image.isa());
+            added.unwrap_or_else(|error| file.note(error));
         }
         sources
     }
@@ -205,15 +234,20 @@ impl Programs {
         code
     }
 
+    /// Warns of programs whose source lines were asked for so far, and are left out.
+    pub fn warnings(&self) -> Vec<String> {
+        let files = self.files().into_iter();
+        let large = files.filter(|file| file.too_large.get().is_some());
+        let warning =
+            |name: &str| format!("debug information of {name} is {TooLarge}; lines are left out");
+        large.map(|file| warning(&file.name)).collect()
+    }
+
     /// The files of all programs, each once.
     fn files(&self) -> Vec<&File> {
-        let mut files: Vec<&Arc<File>> = Vec::new();
-        for file in self.iter().flat_map(|program| &program.files) {
-            if !files.iter().any(|other| Arc::ptr_eq(other, file)) {
-                files.push(file);
-            }
-        }
-        files.into_iter().map(|file| &**file).collect()
+        let mut known = HashSet::new();
+        let files = self.iter().flat_map(|program| &program.files);
+        files.filter(|file| known.insert(Arc::as_ptr(file))).map(|file| &**file).collect()
     }
 
     /// Returns the number of the program that a context runs.
@@ -230,10 +264,10 @@ impl Versions for Programs {
 }
 
 impl Program {
-    fn add_elf(&mut self, bytes: Vec<u8>, bias: u64) -> Result<Replaced, ElfError> {
+    fn add_elf(&mut self, name: &str, bytes: Vec<u8>, bias: u64) -> Result<Replaced, ElfError> {
         let before = self.image.overlaps().len();
         self.image.add_elf(&bytes, bias)?;
-        self.files.insert(0, Arc::new(File { bytes, bias }));
+        self.files.insert(0, File::new(name, bytes, bias));
         Ok(self.image.overlaps().get(before..).unwrap_or_default().to_vec())
     }
 }

@@ -27,6 +27,6 @@ pub use contents::{Buffer, Format, Segment, Snapshot};
 pub use cores::{Core, core};
 pub use device::{Class, Device, Dump};
 pub use error::Error;
-pub use files::{Archive, Files, file, open_files};
+pub use files::{Archive, Files, file, open_files, text};
 pub use package::{Package, Trace};
 pub use sources::{Protocol, Source};

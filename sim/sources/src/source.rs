@@ -7,9 +7,9 @@ use crate::packed::{Input, decompress};
 use crate::reference::{Meaning, Reference};
 use crate::spike::Spike;
 use crate::{Format, Guesses, Hint, Place, Row, SourceError};
+use hartrace_capture::limits;
 use hartrace_etrace::ingress::{Flavour, ITypeWidth};
 use hartrace_isa::Xlen;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
@@ -62,7 +62,7 @@ enum Kind<R> {
 /// Opens a file, which may be compressed with gzip or zstd.
 pub fn open(path: &Path, options: &Options) -> Result<Source<Input>, SourceError> {
     let name = path.display().to_string();
-    let input = File::open(path)
+    let input = limits::open(path)
         .and_then(|file| decompress(Box::new(BufReader::with_capacity(1 << 16, file))))
         .map_err(|error| {
             SourceError::new(&name, Place::File, format!("cannot open: {error}"), "another path")

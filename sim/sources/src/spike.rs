@@ -10,6 +10,9 @@ use hartrace_isa::{Isa, Xlen};
 use line::{Found, Line};
 use std::io::BufRead;
 
+/// Executions that lines `Executed N times` of a log may stand for together: a few bytes must not take minutes.
+const REPEATS: u32 = 1 << 20;
+
 const HINT: &str = "the output of spike -l --log-commits";
 
 /// Reads the rows of a log of Spike, written with `--log-commits`, with `-l`, or with both; or by
@@ -41,7 +44,7 @@ impl<R: BufRead> Spike<R> {
             hart,
             join: xlen.map(|xlen| (xlen, Join::new(Isa::new(xlen)))),
             newest: hart,
-            state: State::default(),
+            state: State { may_repeat: Some(REPEATS), ..State::default() },
             any: false,
             at_end: false,
         }
@@ -99,7 +102,13 @@ impl<R: BufRead> Spike<R> {
             (xlen, Join::new(Isa::new(xlen)))
         });
         self.state.take(line, self.lines.number(), *xlen, join);
-        Ok(())
+        match self.state.may_repeat {
+            Some(_) => Ok(()),
+            None => Err(self.lines.error(
+                format!("instructions of this log are executed again more than {REPEATS} times"),
+                "a log with --log-commits, which has a line for each",
+            )),
+        }
     }
 }
 
@@ -119,6 +128,8 @@ struct State {
     trap: Option<Trap>,
     /// Number of additional executions of the last instruction.
     repeats: u32,
+    /// Number of them that are left for the whole log; `None` after one too many.
+    may_repeat: Option<u32>,
 }
 
 impl State {
@@ -132,6 +143,7 @@ impl State {
             // Follows the trap that ended the loop, if there was one.
             Line::Executed(times) if !self.commits && self.started.is_some() => {
                 self.repeats = times.saturating_sub(1);
+                self.may_repeat = self.may_repeat.and_then(|left| left.checked_sub(self.repeats));
             }
             Line::Executed(_) | Line::Other => {}
             Line::Instruction { privilege, pc, word, interrupted } => {

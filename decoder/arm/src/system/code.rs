@@ -46,9 +46,9 @@ pub fn add_code(
     if !code.is_empty() {
         all.iter_mut().for_each(|traced| traced.add_code(&memory));
     }
-    for Code { bytes, at, .. } in code {
+    for Code { name, bytes, at, .. } in code {
         if let At::Bias(bias) = at {
-            programs.add_names(bytes, bias);
+            programs.add_names(&name, bytes, bias);
         }
     }
     Ok(programs)

@@ -143,7 +143,14 @@ impl fmt::Display for ProgramFile {
 fn build_id(bytes: &[u8]) -> Option<Vec<u8>> {
     let file = ElfBytes::<LittleEndian>::minimal_parse(bytes).ok()?;
     let sections = file.section_headers()?;
-    let notes = sections.iter().filter(|section| section.sh_type == SHT_NOTE);
+    // Sections may overlap, but together they are no longer than the file.
+    let mut left = bytes.len() as u64;
+    let notes =
+        sections.iter().filter(|section| section.sh_type == SHT_NOTE).take_while(|section| {
+            let rest = left.checked_sub(section.sh_size);
+            left = rest.unwrap_or_default();
+            rest.is_some()
+        });
     notes.filter_map(|section| file.section_data_as_notes(&section).ok()).flatten().find_map(
         |note| match note {
             Note::GnuBuildId(id) => Some(id.0.to_vec()),

@@ -1,6 +1,8 @@
 //! TOML and JSON as the same kind of tree, with the place of every key.
 
 use super::error::{DocumentError, Problem};
+use crate::limits::DOCUMENT_BYTES;
+use std::rc::Rc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -9,8 +11,29 @@ use toml::de::{DeTable, DeValue};
 pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) value: Value,
+    document: Rc<Document>,
+    /// Where the key is in the text, if that is known.
+    offset: Option<usize>,
+}
+
+/// A file. Its lines are counted only for an error: a file may have many keys.
+#[derive(Debug, PartialEq)]
+struct Document {
+    name: String,
+    text: String,
+}
+
+impl Document {
     /// `file:line:column`, or `file` where that is not known.
-    pub(crate) place: String,
+    fn place(&self, offset: Option<usize>) -> String {
+        let name = &self.name;
+        let Some(offset) = offset else { return name.clone() };
+        let before = self.text.get(..offset).unwrap_or(&self.text);
+        let line = before.split('\n').count();
+        let tail = before.rsplit('\n').next().unwrap_or_default();
+        let column = tail.chars().count().saturating_add(1);
+        format!("{name}:{line}:{column}")
+    }
 }
 
 /// A value in a parameter file.
@@ -42,7 +65,7 @@ impl Entry {
 
     /// Returns the error for a problem at this entry.
     pub(crate) fn wrong(&self, problem: Problem) -> DocumentError {
-        DocumentError { place: self.place.clone(), problem }
+        DocumentError { place: self.document.place(self.offset), problem }
     }
 
     /// A number of at most `max`.
@@ -105,6 +128,10 @@ impl Entry {
 
 /// Reads a file: JSON if it starts with a brace, which no TOML file does.
 pub(crate) fn parse(text: &str, file: &str) -> Result<Vec<Entry>, DocumentError> {
+    let mut document = Document { name: file.to_owned(), text: text.to_owned() };
+    if text.len() as u64 > DOCUMENT_BYTES {
+        return Err(DocumentError { place: document.name, problem: Problem::TooLong });
+    }
     if text.trim_start().starts_with('{') {
         let json: serde_json::Map<_, _> = serde_json::from_str(text).map_err(|error| {
             let message = error.to_string();
@@ -114,48 +141,52 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Vec<Entry>, DocumentError>
                 problem: Problem::NotJson(what.into()),
             }
         })?;
-        return Ok(of_json(json, file));
+        document.text.clear();
+        return Ok(of_json(json, &Rc::new(document)));
     }
     let toml = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         DocumentError {
-            place: place(text, file, at),
+            place: document.place(Some(at)),
             problem: Problem::NotToml(error.message().replace('\n', ", ")),
         }
     })?;
-    Ok(of_toml(toml.get_ref(), text, file))
+    Ok(of_toml(toml.get_ref(), &Rc::new(document)))
 }
 
-fn of_json(json: serde_json::Map<String, serde_json::Value>, file: &str) -> Vec<Entry> {
+fn of_json(
+    json: serde_json::Map<String, serde_json::Value>,
+    document: &Rc<Document>,
+) -> Vec<Entry> {
     let value = |value| match value {
         serde_json::Value::Bool(flag) => Value::Flag(flag),
         serde_json::Value::Number(n) => n.as_u64().map_or(Value::Other, Value::Number),
         serde_json::Value::String(text) => Value::Text(text),
-        serde_json::Value::Object(inner) => Value::Table(of_json(inner, file)),
+        serde_json::Value::Object(inner) => Value::Table(of_json(inner, document)),
         serde_json::Value::Array(items) => {
             let table = |item| match item {
-                serde_json::Value::Object(inner) => Some(of_json(inner, file)),
+                serde_json::Value::Object(inner) => Some(of_json(inner, document)),
                 _ => None,
             };
             items.into_iter().map(table).collect::<Option<_>>().map_or(Value::Other, Value::Tables)
         }
         _ => Value::Other,
     };
-    let entry = |(key, v)| Entry { key, value: value(v), place: file.into() };
+    let entry = |(key, v)| Entry { key, value: value(v), document: document.clone(), offset: None };
     json.into_iter().map(entry).collect()
 }
 
-fn of_toml(toml: &DeTable<'_>, text: &str, file: &str) -> Vec<Entry> {
+fn of_toml(toml: &DeTable<'_>, document: &Rc<Document>) -> Vec<Entry> {
     let value = |value: &DeValue<'_>| match value {
         DeValue::Boolean(flag) => Value::Flag(*flag),
         DeValue::Integer(n) => {
             u64::from_str_radix(n.as_str(), n.radix()).map_or(Value::Other, Value::Number)
         }
         DeValue::String(text) => Value::Text(text.to_string()),
-        DeValue::Table(inner) => Value::Table(of_toml(inner, text, file)),
+        DeValue::Table(inner) => Value::Table(of_toml(inner, document)),
         DeValue::Array(items) => {
             let table = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
-                DeValue::Table(inner) => Some(of_toml(inner, text, file)),
+                DeValue::Table(inner) => Some(of_toml(inner, document)),
                 _ => None,
             };
             items.iter().map(table).collect::<Option<_>>().map_or(Value::Other, Value::Tables)
@@ -166,17 +197,10 @@ fn of_toml(toml: &DeTable<'_>, text: &str, file: &str) -> Vec<Entry> {
         .map(|(key, v)| Entry {
             key: key.get_ref().to_string(),
             value: value(v.get_ref()),
-            place: place(text, file, key.span().start),
+            document: document.clone(),
+            offset: Some(key.span().start),
         })
         .collect()
-}
-
-fn place(text: &str, file: &str, offset: usize) -> String {
-    let before = text.get(..offset).unwrap_or(text);
-    let line = before.split('\n').count();
-    let column =
-        before.rsplit('\n').next().map_or(0, |tail| tail.chars().count()).saturating_add(1);
-    format!("{file}:{line}:{column}")
 }
 
 #[cfg(test)]
@@ -191,8 +215,9 @@ mod tests {
             |entries: &[Entry]| -> Vec<_> { entries.iter().map(|e| e.key.clone()).collect() };
         assert_eq!(keys(&toml), keys(&json));
         assert_eq!(toml[0].value, Value::Number(1));
-        assert_eq!(toml[1].place, "t:2:1");
-        assert_eq!(toml[2].table().unwrap()[0].place, "t:4:1");
+        let place = |entry: &Entry| entry.wrong(Problem::NoFile).place;
+        assert_eq!(place(&toml[1]), "t:2:1");
+        assert_eq!(place(&toml[2].table().unwrap()[0]), "t:4:1");
         assert_eq!(json[2].table().unwrap()[0].text().unwrap(), "x");
     }
 

@@ -3,10 +3,10 @@
 use super::document::{self, Entry, Value};
 use super::error::{DocumentError, Problem};
 use crate::framing::{self, Field};
+use crate::limits;
 use hartrace_etrace::{Compat, Mode, Params, Unit};
 use hartrace_isa::Xlen;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 /// Parameters of the specification that do not shape packets: accepted and ignored.
@@ -139,7 +139,7 @@ impl Draft {
     pub fn read(path: &Path) -> Result<Self, DocumentError> {
         Self::read_with(path, &mut |path| {
             let place = path.display().to_string();
-            match fs::read(path) {
+            match limits::read_document(path) {
                 Ok(bytes) => Ok((place, bytes)),
                 Err(error) => {
                     Err(DocumentError { place, problem: Problem::Unreadable(error.to_string()) })

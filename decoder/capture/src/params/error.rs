@@ -1,4 +1,5 @@
 use crate::framing;
+use crate::limits::{DOCUMENT_BYTES, PROGRAMS};
 use hartrace_etrace::ParamsError;
 use hartrace_isa::Xlen;
 use thiserror::Error;
@@ -20,6 +21,12 @@ pub enum Problem {
     /// The file cannot be read.
     #[error("cannot read: {0}")]
     Unreadable(String),
+    /// The file is larger than any real one.
+    #[error("more than {} MiB, which no file of parameters or description has", DOCUMENT_BYTES >> 20)]
+    TooLong,
+    /// A description names too many programs.
+    #[error("more than {PROGRAMS} programs")]
+    TooManyPrograms,
     /// The file is not UTF-8.
     #[error("not text")]
     NotText,
@@ -67,7 +74,15 @@ pub enum Problem {
 impl Problem {
     /// Whether the file could not be read at all; otherwise its contents are wrong.
     pub const fn is_unreadable(&self) -> bool {
-        matches!(self, Self::Unreadable(_) | Self::NotText | Self::NotJson(_) | Self::NotToml(_))
+        matches!(
+            self,
+            Self::Unreadable(_)
+                | Self::TooLong
+                | Self::TooManyPrograms
+                | Self::NotText
+                | Self::NotJson(_)
+                | Self::NotToml(_)
+        )
     }
 
     /// What to try, if there is something.

@@ -1,7 +1,8 @@
 //! The instructions in the code of an ELF file.
 
+use super::tables;
 use elf::ElfBytes;
-use elf::abi::{EM_AARCH64, EM_ARM, EM_RISCV, SHF_EXECINSTR, SHT_NOBITS};
+use elf::abi::{EM_AARCH64, EM_ARM, EM_RISCV};
 use elf::endian::LittleEndian;
 use hartrace_isa::arm::{self, Arch, Kind, Rules, is_wide};
 use hartrace_isa::{Isa, decode};
@@ -59,8 +60,8 @@ pub(super) struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    /// Finds the code of a file; `None` if it is of another processor.
-    pub(super) fn new(file: &ElfBytes<'a, LittleEndian>) -> Option<Self> {
+    /// Finds the code of a file of this size; `None` if it is of another processor.
+    pub(super) fn new(file: &ElfBytes<'a, LittleEndian>, size: usize) -> Option<Self> {
         let usual = match file.ehdr.e_machine {
             EM_RISCV => Content::RiscV,
             EM_AARCH64 => Content::Arm(arm::Isa::A64),
@@ -68,15 +69,8 @@ impl<'a> Code<'a> {
             _ => return None,
         };
         let marks = marks(file, usual).unwrap_or_default();
-        let mut sections = Vec::new();
-        for header in file.section_headers().into_iter().flatten() {
-            let code = header.sh_flags & u64::from(SHF_EXECINSTR) != 0;
-            if let (true, Ok((bytes, None))) =
-                (code && header.sh_type != SHT_NOBITS, file.section_data(&header))
-            {
-                sections.push(Section { address: header.sh_addr, bytes });
-            }
-        }
+        let sections = tables::code_bytes(file, size).into_iter();
+        let sections = sections.map(|(address, bytes)| Section { address, bytes }).collect();
         Some(Self { usual, marks, sections })
     }
 
@@ -179,7 +173,7 @@ pub struct ArmCode<'a> {
 impl<'a> ArmCode<'a> {
     pub(super) fn add_elf(&mut self, bytes: &'a [u8], bias: u64) {
         if let Ok(file) = ElfBytes::minimal_parse(bytes)
-            && let Some(code) = Code::new(&file)
+            && let Some(code) = Code::new(&file, bytes.len())
         {
             self.files.push((code, bias));
         }
@@ -210,11 +204,9 @@ impl fmt::Debug for ArmCode<'_> {
 
 /// Where code and data start: `$x`, `$a`, `$t` and `$d`, each possibly with a suffix.
 fn marks(file: &ElfBytes<'_, LittleEndian>, usual: Content) -> Option<BTreeMap<u64, Content>> {
-    let (table, names) = file.symbol_table().ok()??;
     let mut marks = BTreeMap::new();
-    for symbol in table.iter() {
-        let Ok(name) = names.get(symbol.st_name as usize) else { continue };
-        let content = match name.as_bytes() {
+    for (symbol, name) in tables::symbols(file)? {
+        let content = match name {
             [b'$', b'd', ..] => Content::Data,
             [b'$', b'x', ..] => usual,
             [b'$', b'a', ..] if usual != Content::RiscV => Content::Arm(arm::Isa::A32),

@@ -159,8 +159,8 @@ impl Programs {
         let (mut programs, mut overlaps) = (Self::new(xlen), Vec::new());
         for Code { name, bytes, at, context } in code {
             let replaced: Result<Replaced, ElfError> = match (at, context) {
-                (At::Bias(bias), None) => programs.add_elf(bytes, bias),
-                (At::Bias(bias), Some(id)) => programs.add_context_elf(id, bytes, bias),
+                (At::Bias(bias), None) => programs.common.add_elf(&name, bytes, bias),
+                (At::Bias(bias), Some(id)) => programs.add_context(&name, id, bytes, bias),
                 (At::Address(address), _) => Ok(programs.add_code(address, &bytes)),
             };
             match replaced {

@@ -4,8 +4,8 @@ mod dwarf;
 
 pub use super::code::Branch;
 use super::code::Code;
+use super::debug::TooLarge;
 use elf::ElfBytes;
-use elf::abi::SHF_EXECINSTR;
 use elf::endian::LittleEndian;
 use hartrace_isa::Isa;
 use std::collections::{BTreeMap, HashMap};
@@ -73,25 +73,24 @@ pub struct Sources {
 impl Sources {
     /// Adds what a file says. A file without debug information adds only branches; what cannot be read adds
     /// nothing. `isa` is that of RISC-V programs.
-    pub fn add_elf(&mut self, bytes: &[u8], bias: u64, isa: Isa) {
-        let Ok(file) = ElfBytes::<LittleEndian>::minimal_parse(bytes) else { return };
-        let sections = file.section_headers();
-        let code: Vec<Range<u64>> = sections
-            .into_iter()
-            .flatten()
-            .filter(|header| header.sh_flags & u64::from(SHF_EXECINSTR) != 0)
-            .map(|header| header.sh_addr..header.sh_addr.saturating_add(header.sh_size))
-            .collect();
+    ///
+    /// # Errors
+    ///
+    /// If the debug information stands for too much, which adds only branches too.
+    pub fn add_elf(&mut self, bytes: &[u8], bias: u64, isa: Isa) -> Result<(), TooLarge> {
+        let Ok(file) = ElfBytes::<LittleEndian>::minimal_parse(bytes) else { return Ok(()) };
         let place = |address: u64| isa.xlen.wrap(address.wrapping_add(bias));
-        let mut found = dwarf::read(&file, &code, bytes.len());
-        found.rows.retain_mut(|row| {
+        let read = dwarf::read(&file, bytes.len());
+        let outcome = read.as_ref().map(|_| ()).map_err(|error| *error);
+        let mut found = read.unwrap_or_default();
+        found.lines.rows.retain_mut(|row| {
             let length = row.range.end.saturating_sub(row.range.start);
             let start = place(row.range.start);
             row.range = start..start.saturating_add(length);
             row.at.file = row.at.file.wrapping_add(self.files.len() as u32);
             self.row(start).is_none()
         });
-        self.rows.append(&mut found.rows);
+        self.rows.append(&mut found.lines.rows);
         self.rows.sort_by_key(|row| row.range.start);
         let (files, functions) = (self.files.len() as u32, self.functions.len() as u32);
         let instances = self.instances.len() as u32;
@@ -99,7 +98,7 @@ impl Sources {
             at.file = at.file.wrapping_add(files);
             at
         };
-        self.files.append(&mut found.files);
+        self.files.append(&mut found.lines.files.names);
         self.functions.extend(found.functions.into_iter().map(|function| SourceFunction {
             declared: function.declared.map(placed),
             ..function
@@ -123,7 +122,7 @@ impl Sources {
             });
             self.instances.push(Instance { function, call, entry: place(instance.entry), same });
         }
-        let branches = Code::new(&file).map_or(Vec::new(), |code| code.branches(isa));
+        let branches = Code::new(&file, bytes.len()).map_or(Vec::new(), |code| code.branches(isa));
         let branches = branches.into_iter().map(|branch| Branch {
             address: place(branch.address),
             next: place(branch.next),
@@ -132,6 +131,7 @@ impl Sources {
         self.branches.extend(branches);
         self.branches.sort_by_key(|branch| branch.address);
         self.branches.dedup_by_key(|branch| branch.address);
+        outcome
     }
 
     /// Assigns a range to an instance.
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn inlined_functions_know_their_callers() {
         let mut sources = Sources::default();
-        sources.add_elf(&program("sort"), 0, ISA);
+        sources.add_elf(&program("sort"), 0, ISA).unwrap();
         let name = |instance: &Instance| &sources.function(instance.function).unwrap().name[..];
         let inlined = sources.instances().iter().filter_map(|instance| {
             let (caller, at) = instance.call?;
@@ -225,10 +225,10 @@ mod tests {
     #[test]
     fn a_bias_moves_everything() {
         let (mut here, mut there) = (Sources::default(), Sources::default());
-        here.add_elf(&program("sort"), 0, ISA);
-        there.add_elf(&program("sort"), 0x1000, ISA);
+        here.add_elf(&program("sort"), 0, ISA).unwrap();
+        there.add_elf(&program("sort"), 0x1000, ISA).unwrap();
         // What is there already has priority.
-        there.add_elf(&program("sort"), 0x1000, ISA);
+        there.add_elf(&program("sort"), 0x1000, ISA).unwrap();
         assert_eq!(
             (here.rows().len(), here.branches().len()),
             (there.rows().len(), there.branches().len())
@@ -257,7 +257,7 @@ mod tests {
                 }
                 bytes.truncate(bytes.len() - next() % 3 * (next() % bytes.len()) / 4);
                 let mut sources = Sources::default();
-                sources.add_elf(&bytes, next() as u64, ISA);
+                let _ = sources.add_elf(&bytes, next() as u64, ISA);
                 assert!(sources.rows().len() <= 16 * bytes.len());
             }
         }

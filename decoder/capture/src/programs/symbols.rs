@@ -1,12 +1,14 @@
 //! Names and source lines of code, from ELF files.
 
-use crate::text::{printable, printable_bytes};
-use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian as Little, SectionId};
+use super::debug::Lines;
+use super::tables;
+use crate::text::printable_bytes;
 use elf::ElfBytes;
-use elf::abi::{EM_ARM, SHF_COMPRESSED, SHF_EXECINSTR, STB_LOCAL, STT_FUNC, STT_NOTYPE};
+use elf::abi::{EM_ARM, SHF_EXECINSTR, STB_LOCAL, STT_FUNC, STT_NOTYPE};
 use elf::endian::LittleEndian;
 use hartrace_isa::Xlen;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::fmt;
 use std::ops::Range;
 
@@ -19,14 +21,16 @@ pub struct Symbols<'a> {
 /// Bytes of names for each byte of a file.
 const PER_BYTE: usize = 16;
 
-type Lines<'a> = addr2line::Context<EndianSlice<'a, Little>>;
-
 struct File<'a> {
+    bytes: &'a [u8],
     bias: u64,
     xlen: Xlen,
     /// By address in the file.
     symbols: Vec<Symbol<'a>>,
-    lines: Option<Lines<'a>>,
+    /// Read when the first one is asked for.
+    lines: OnceCell<Lines>,
+    /// The file among programs, which is told if there is too much of them.
+    of: Option<&'a super::File>,
 }
 
 impl File<'_> {
@@ -36,6 +40,19 @@ impl File<'_> {
         let symbol = self.symbols.get(index.checked_sub(1)?)?;
         let place = Place { name: &symbol.name, offset: address.wrapping_sub(symbol.start) };
         (address < symbol.end).then_some(place)
+    }
+
+    /// Source lines. What cannot be read, or stands for too much, has none.
+    fn lines(&self) -> &Lines {
+        self.lines.get_or_init(|| {
+            let file = ElfBytes::minimal_parse(self.bytes);
+            let lines =
+                file.map_or(Ok(Lines::default()), |file| Lines::of_file(&file, self.bytes.len()));
+            lines.unwrap_or_else(|error| {
+                self.of.inspect(|file| file.note(error));
+                Lines::default()
+            })
+        })
     }
 
     /// Where symbols without a size end: at the next symbol, or at the end of their section.
@@ -91,9 +108,17 @@ impl<'a> Symbols<'a> {
     /// Adds the symbols and source lines of a file. A file without them, or with any that cannot be
     /// read, adds nothing: code can be followed without them.
     pub fn add_elf(&mut self, bytes: &'a [u8], bias: u64, xlen: Xlen) {
+        self.add(bytes, bias, xlen, None);
+    }
+
+    pub(super) fn add_file(&mut self, file: &'a super::File, xlen: Xlen) {
+        self.add(&file.bytes, file.bias, xlen, Some(file));
+    }
+
+    fn add(&mut self, bytes: &'a [u8], bias: u64, xlen: Xlen, of: Option<&'a super::File>) {
         if let Ok(file) = ElfBytes::<LittleEndian>::minimal_parse(bytes) {
             let symbols = symbols(&file, bytes.len()).unwrap_or_default();
-            self.files.push(File { bias, xlen, symbols, lines: lines(&file) });
+            self.files.push(File { bytes, bias, xlen, symbols, lines: OnceCell::new(), of });
         }
     }
 
@@ -127,8 +152,8 @@ impl<'a> Symbols<'a> {
     pub fn source(&self, address: u64) -> Option<String> {
         self.files.iter().find_map(|file| {
             let address = file.xlen.wrap(address.wrapping_sub(file.bias));
-            let location = file.lines.as_ref()?.find_location(address).ok()??;
-            Some(format!("{}:{}", printable(location.file?), location.line?))
+            let (name, line) = file.lines().find(address)?;
+            Some(format!("{name}:{line}"))
         })
     }
 }
@@ -136,13 +161,10 @@ impl<'a> Symbols<'a> {
 /// Names of code in a file of this size.
 fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>, size: usize) -> Option<Vec<Symbol<'a>>> {
     let sections = file.section_headers()?;
-    let table = file.symbol_table().ok().flatten();
-    let (table, names) = table.or_else(|| file.dynamic_symbol_table().ok().flatten())?;
     let thumb = file.ehdr.e_machine == EM_ARM;
     let mut list = Vec::new();
-    for entry in table.iter() {
+    for (entry, name) in tables::symbols(file)? {
         let Ok(section) = sections.get(entry.st_shndx.into()) else { continue };
-        let Ok(name) = names.get_raw(entry.st_name as usize) else { continue };
         // `$x` marks code, `.L` starts a label of the compiler.
         let own = matches!(name.first(), None | Some(b'$' | b'.'));
         if own || section.sh_flags & u64::from(SHF_EXECINSTR) == 0 {
@@ -164,10 +186,15 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>, size: usize) -> Option<Vec<Sym
         }
         list.push((name, Symbol { start, end, size: entry.st_size, name: Cow::default(), rank }));
     }
-    list.sort_by(|(a, of_a), (b, of_b)| {
-        (of_a.start, of_a.rank, a).cmp(&(of_b.start, of_b.rank, b))
+    list.sort_by_key(|(_, symbol)| (symbol.start, symbol.rank));
+    // Of several names for one start and rank, the first in the alphabet. Sorting by name would compare long names often.
+    list.dedup_by(|next, kept| {
+        let same = next.1.start == kept.1.start;
+        if same && next.1.rank == kept.1.rank && next.0 < kept.0 {
+            std::mem::swap(next, kept);
+        }
+        same
     });
-    list.dedup_by_key(|(_, symbol)| symbol.start);
     // Names may overlap, and escaped ones are copies: there are no more than the file has room for.
     let mut left = size.saturating_mul(PER_BYTE);
     list.retain_mut(|(name, symbol)| {
@@ -179,26 +206,6 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>, size: usize) -> Option<Vec<Sym
         fits
     });
     Some(list.into_iter().map(|(_, symbol)| symbol).collect())
-}
-
-/// Source lines.
-fn lines<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<Lines<'a>> {
-    addr2line::Context::from_dwarf(dwarf(file)?).ok()
-}
-
-/// Debug information.
-pub(super) fn dwarf<'a>(
-    file: &ElfBytes<'a, LittleEndian>,
-) -> Option<Dwarf<EndianSlice<'a, Little>>> {
-    let section = |id: SectionId| -> Result<_, addr2line::gimli::Error> {
-        let header = file.section_header_by_name(id.name()).ok().flatten();
-        // Compressed debug information is not supported, and treated as absent.
-        let header = header.filter(|h| h.sh_flags & u64::from(SHF_COMPRESSED) == 0);
-        let data = header.and_then(|h| file.section_data(&h).ok());
-        let bytes = data.map_or(&[][..], |(bytes, _)| bytes);
-        Ok(EndianSlice::new(bytes, Little))
-    };
-    Dwarf::load(section).ok()
 }
 
 impl fmt::Debug for Symbols<'_> {

@@ -1,5 +1,6 @@
 //! Files of a snapshot.
 
+use crate::limits::{TEXT_BYTES, read_up_to};
 use crate::snapshot::{Dump, Error, Segment, ini::Ini};
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
@@ -132,9 +133,6 @@ impl<R: Read + Seek + Send> Files for Archive<R> {
     }
 }
 
-/// Maximum size of an ini file: real ones have some ten thousand bytes.
-const LONGEST_INI: u64 = 1 << 24;
-
 /// Checks that a file name in `named_in` does not point outside the folder.
 fn within(named_in: &str, name: &str) -> Result<String, Error> {
     // Snapshots may come from other operating systems.
@@ -149,6 +147,12 @@ fn within(named_in: &str, name: &str) -> Result<String, Error> {
 /// Reads a whole file that `named_in` names. Names that point outside are refused.
 pub fn file(files: &dyn Files, named_in: &str, name: &str) -> Result<Vec<u8>, Error> {
     read(files, named_in, name, 0, None)
+}
+
+/// Reads a whole text that `named_in` names, of at most `limit` bytes.
+pub fn text(files: &dyn Files, named_in: &str, name: &str, limit: u64) -> Result<Vec<u8>, Error> {
+    let bytes = read(files, named_in, name, 0, Some(limit.saturating_add(1)))?;
+    read_up_to(&bytes[..], limit).map_err(|error| Error::Read { path: name.into(), error })
 }
 
 /// Opens a file that `named_in` names, to read it bit by bit.
@@ -214,7 +218,7 @@ fn segments_up_to(
 }
 
 pub(crate) fn ini(files: &dyn Files, named_in: &str, name: &str) -> Result<Ini, Error> {
-    let bytes = read(files, named_in, name, 0, Some(LONGEST_INI))?;
+    let bytes = text(files, named_in, name, TEXT_BYTES)?;
     Ini::parse(name, &String::from_utf8_lossy(&bytes))
 }
 

@@ -7,6 +7,7 @@
 //! Metadata contains options, registers or both for every source; the option has priority over a register.
 //! There are no defaults: an error names a property that neither provides.
 
+use crate::limits::TEXT_BYTES;
 use crate::snapshot::bytes::{BufferBytes, Written};
 use crate::snapshot::device::dumps;
 use crate::snapshot::files::{self, Files};
@@ -110,7 +111,7 @@ impl Package {
     /// The system event log, if there is one.
     pub fn log(&self) -> Result<Option<Log>, Error> {
         let Some(name) = &self.events else { return Ok(None) };
-        let bytes = self.file(name)?;
+        let bytes = files::text(&*self.files, "contents.ini", name, TEXT_BYTES)?;
         Ok(Some(Log::parse(name, &String::from_utf8_lossy(&bytes))?))
     }
 

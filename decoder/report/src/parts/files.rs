@@ -6,8 +6,7 @@ use super::rows::{Emit, Input, Output};
 use super::share::Share;
 use super::summary::Summary;
 use hartrace_capture::described::Described;
-use hartrace_capture::output;
-use std::fs;
+use hartrace_capture::{limits, output};
 use std::path::{Path, PathBuf};
 
 /// The folder of a file, which the names in a plan are relative to.
@@ -57,7 +56,7 @@ pub fn plan_to_file(
 ///
 /// If it cannot be read or understood.
 pub fn plan_of_file(path: &Path) -> Result<Plan, PartsError> {
-    let text = fs::read(path).map_err(PartsError::file(path))?;
+    let text = limits::read_text(path).map_err(PartsError::file(path))?;
     let text = String::from_utf8_lossy(&text);
     Plan::parse(&text, &path.display().to_string())
 }

@@ -6,6 +6,7 @@ use super::plan::{Plan, PlannedCapture, PlannedPart};
 use hartrace_capture::described::{Content, Described, DescribedError};
 use hartrace_capture::description::Description;
 use hartrace_capture::follow::Follow;
+use hartrace_capture::limits;
 use hartrace_capture::params::Given;
 use hartrace_capture::programs::{Code, Programs};
 use hartrace_decoder::stream::{Cuts, Decode, SourceCuts, Transport};
@@ -61,13 +62,13 @@ impl Prepared {
                 place.display()
             )));
         };
-        let text = fs::read(file).map_err(PartsError::file(file))?;
+        let text = limits::read_document(file).map_err(PartsError::file(file))?;
         let setup = described.setup(None, &Given::default());
         let setup = setup.map_err(|error| wrong(error.to_string()))?;
         let code: Vec<Code> = described
             .code(|path| {
                 let failed = |error| DescribedError::Unreadable { path: path.into(), error };
-                fs::read(path).map_err(failed)
+                limits::read_file(path).map_err(failed)
             })
             .map_err(|error| wrong(error.to_string()))?;
         if code.is_empty() {

@@ -1,6 +1,7 @@
 //! Suites: programs that are measured together.
 
 use super::{ComparisonError, Workload};
+use hartrace_capture::limits::{self, STREAM_BYTES};
 use hartrace_sources::executed::bundled::PROGRAMS;
 use hartrace_sources::executed::{Executor, Program};
 use serde::Deserialize;
@@ -105,12 +106,12 @@ impl Suite {
             return Self::parse(text, name);
         }
         let path = Path::new(name);
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = limits::read_document(path).map_err(|error| {
             let known = SHIPPED.map(|(name, _)| name).join(", ");
             let what = format!("no suite of that name ({known}, {CORNER_CASES}), no file: {error}");
             ComparisonError::Suite { suite: name.into(), what }
         })?;
-        let mut suite = Self::parse(&text, name)?;
+        let mut suite = Self::parse(&String::from_utf8_lossy(&text), name)?;
         if let Some(folder) = path.parent() {
             suite.programs.iter_mut().for_each(|program| program.folder = folder.into());
         }
@@ -188,11 +189,12 @@ impl SuiteProgram {
     fn read(&self, path: &Path) -> Result<Vec<u8>, ComparisonError> {
         let path = self.folder.join(path);
         let unreadable = |error: io::Error| ComparisonError::Read { path: path.clone(), error };
-        let bytes = std::fs::read(&path).map_err(unreadable)?;
-        match bytes.starts_with(&ZSTD) {
-            true => zstd::decode_all(&bytes[..]).map_err(unreadable),
-            false => Ok(bytes),
+        let bytes = limits::read_file(&path).map_err(unreadable)?;
+        if !bytes.starts_with(&ZSTD) {
+            return Ok(bytes);
         }
+        let plain = zstd::Decoder::new(&bytes[..]).map_err(unreadable)?;
+        limits::read_up_to(plain, STREAM_BYTES).map_err(unreadable)
     }
 
     /// The largest number of instructions: `limit`, otherwise its own limit, otherwise `default`.

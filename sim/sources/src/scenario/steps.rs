@@ -66,13 +66,16 @@ pub(crate) fn parse(
     Ok(actions)
 }
 
+/// The largest number of repetitions.
+const REPETITIONS: u64 = 1 << 20;
+
 /// Expands the lines between `repeat` and `end`.
 fn unroll<'a>(lines: &[Line<'a>]) -> Result<Vec<Line<'a>>, LineError> {
     let mut unrolled = Vec::new();
     let mut group: Option<(u64, Line<'a>, Vec<Line<'a>>)> = None;
     for line in lines {
         match (line.text.strip_prefix("repeat "), line.text, &mut group) {
-            (Some(times), _, None) => group = Some((number(line, times)?, *line, Vec::new())),
+            (Some(times), _, None) => group = Some((repetitions(line, times)?, *line, Vec::new())),
             (Some(_), ..) => return Err(line.error("a repetition inside another")),
             (_, "end", Some((times, _, body))) => {
                 (0..*times).for_each(|_| unrolled.extend_from_slice(body));
@@ -86,6 +89,14 @@ fn unroll<'a>(lines: &[Line<'a>]) -> Result<Vec<Line<'a>>, LineError> {
     match group {
         Some((_, line, _)) => Err(line.error("a repetition without end")),
         None => Ok(unrolled),
+    }
+}
+
+/// The number of times that something is repeated, all of which are in memory.
+fn repetitions(line: &Line<'_>, text: &str) -> Result<u64, LineError> {
+    match number(line, text)? {
+        times @ 0..=REPETITIONS => Ok(times),
+        _ => Err(line.error(format!("repeated more than {REPETITIONS} times"))),
     }
 }
 
@@ -212,7 +223,7 @@ fn parse_words<'a>(
             ("tval", n) => row.tval = hex(line, n)?,
             _ => match (word.strip_prefix('+'), word.strip_prefix('x')) {
                 (Some(n), _) => half_words = Some(number(line, n)? as u32),
-                (_, Some(n)) => times = number(line, n)?,
+                (_, Some(n)) => times = repetitions(line, n)?,
                 _ => return Err(line.error(format!("unknown word `{word}`"))),
             },
         }

@@ -1,14 +1,12 @@
-//! Reads debug information.
+//! Reads functions from debug information.
 
-use super::super::symbols::dwarf;
-use super::{Instance, Row, SourceFunction, SourceLine};
-use crate::text::printable_bytes;
-use addr2line::gimli::{
-    self, AttributeValue, DebuggingInformationEntry, Dwarf, EndianSlice, LineProgramHeader,
-    LittleEndian as Little, Unit, constants as dw,
-};
+use super::{Instance, SourceFunction, SourceLine};
+use crate::limits::INLINED_DEPTH;
+use crate::programs::debug::{Budget, Bytes, Debug, DebugUnit, Lines, TooLarge, cut};
+use crate::programs::tables;
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
+use gimli::{AttributeValue, DebuggingInformationEntry, constants as dw};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -16,197 +14,94 @@ use std::ops::Range;
 /// declaration.
 const HOPS: usize = 8;
 
-type Bytes<'a> = EndianSlice<'a, Little>;
-type Entry<'a> = DebuggingInformationEntry<Bytes<'a>>;
+/// Bytes in memory for each function, besides its name.
+const FUNCTION: usize = 64;
 
-/// What may be made of a byte of the file: rows, ranges, and bytes of names. Debug information can refer to the same
-/// names and ranges from many places, but a file of a compiler stays far below this.
-const PER_BYTE: usize = 16;
+type Entry<'a> = DebuggingInformationEntry<Bytes<'a>>;
 
 /// What a file says, by addresses in it.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) files: Vec<String>,
-    pub(super) rows: Vec<Row>,
+    pub(super) lines: Lines,
     pub(super) functions: Vec<SourceFunction>,
     pub(super) instances: Vec<(Instance, Vec<Range<u64>>)>,
 }
 
-/// Reads all that can be read, of code in these ranges: of functions that the linker removed, lines remain at addresses
-/// where there is nothing.
-pub(super) fn read(file: &ElfBytes<'_, LittleEndian>, code: &[Range<u64>], bytes: usize) -> Found {
-    let Some(dwarf) = dwarf(file) else { return Found::default() };
-    let mut units = Vec::new();
-    let mut headers = dwarf.units();
-    while let Ok(Some(header)) = headers.next() {
-        units.extend(dwarf.unit(header));
-    }
+/// Reads all that can be read, of code in the sections of the file.
+pub(super) fn read(file: &ElfBytes<'_, LittleEndian>, size: usize) -> Result<Found, TooLarge> {
+    let code = tables::code_ranges(file);
+    let mut budget = Budget::new(size);
+    let debug = Debug::new(file, &mut budget);
+    let lines = Lines::new(&debug, &code, &mut budget);
     let mut reader = Reader {
-        dwarf: &dwarf,
-        units: &units,
-        code,
-        found: Found::default(),
-        files: HashMap::new(),
+        debug: &debug,
+        code: &code,
+        found: Found { lines, ..Found::default() },
         functions: HashMap::new(),
-        left: bytes.saturating_mul(PER_BYTE),
+        budget,
     };
-    for unit in &units {
+    for unit in &debug.units {
         // What comes before an error counts.
-        let _ = reader.lines(unit);
         let _ = reader.entries(unit);
     }
-    let mut found = reader.found;
-    found.rows.sort_by_key(|row| row.range.start);
-    // Of overlapping rows the first counts.
-    let mut end = 0;
-    found.rows.retain(|row| {
-        let fits = row.range.start >= end;
-        end = if fits { row.range.end } else { end };
-        fits
-    });
-    found
+    reader.budget.check().map(|()| reader.found)
 }
 
 struct Reader<'a, 'r> {
-    dwarf: &'r Dwarf<Bytes<'a>>,
-    /// By offset.
-    units: &'r [Unit<Bytes<'a>>],
+    debug: &'r Debug<'a>,
     code: &'r [Range<u64>],
     found: Found,
-    /// Numbers of files.
-    files: HashMap<String, u32>,
     /// Numbers of functions, by the offset of the entry that describes them.
     functions: HashMap<usize, u32>,
-    /// What may still be made.
-    left: usize,
+    budget: Budget,
 }
 
 impl<'a, 'r> Reader<'a, 'r> {
-    fn is_code(&self, range: &Range<u64>) -> bool {
-        let inside = |code: &Range<u64>| code.start <= range.start && range.end <= code.end;
-        !range.is_empty() && self.code.iter().any(inside)
-    }
-
-    /// Uses up some of what may be made; an error if there is nothing left.
-    fn spend(&mut self, amount: usize) -> gimli::Result<()> {
-        self.left = self.left.checked_sub(amount).ok_or(gimli::Error::OffsetOutOfBounds(0))?;
-        Ok(())
-    }
-
-    /// The rows of a unit.
-    fn lines(&mut self, unit: &Unit<Bytes<'a>>) -> gimli::Result<()> {
-        let Some(program) = unit.line_program.clone() else { return Ok(()) };
-        let mut files: HashMap<u64, u32> = HashMap::new();
-        let mut rows = program.rows();
-        let mut last: Option<(u64, SourceLine)> = None;
-        while let Some((header, row)) = rows.next_row()? {
-            self.spend(1)?;
-            if let Some((start, at)) = last.take() {
-                self.row(start..row.address(), at);
-            }
-            let line = row.line().and_then(|line| u32::try_from(line.get()).ok());
-            let (Some(line), false) = (line, row.end_sequence()) else { continue };
-            let number = row.file_index();
-            let file = match files.get(&number) {
-                Some(file) => *file,
-                None => *files.entry(number).or_insert(self.file(unit, header, number)?),
-            };
-            let discriminator = u32::try_from(row.discriminator()).unwrap_or_default();
-            last = Some((row.address(), SourceLine { file, line, discriminator }));
-        }
-        Ok(())
-    }
-
-    fn row(&mut self, range: Range<u64>, at: SourceLine) {
-        if !self.is_code(&range) {
-            return;
-        }
-        match self.found.rows.last_mut() {
-            Some(last) if last.at == at && last.range.end == range.start => {
-                last.range.end = range.end;
-            }
-            _ => self.found.rows.push(Row { range, at }),
-        }
-    }
-
-    /// The number of a file, whose name is composed as addr2line does.
-    fn file(
-        &mut self,
-        unit: &Unit<Bytes<'a>>,
-        header: &LineProgramHeader<Bytes<'a>>,
-        number: u64,
-    ) -> gimli::Result<u32> {
-        let mut path = String::new();
-        let mut push = |part: &str| {
-            if part.starts_with('/') {
-                path.clear();
-            } else if !path.is_empty() && !path.ends_with('/') {
-                path.push('/');
-            }
-            path.push_str(part);
-        };
-        if let Some(folder) = unit.comp_dir {
-            push(&printable_bytes(folder.slice()));
-        }
-        if let Some(file) = header.file(number) {
-            // Directory 0 is that of the unit.
-            let folder = file.directory(header).filter(|_| file.directory_index() != 0);
-            for part in folder.into_iter().chain([file.path_name()]) {
-                if let Ok(text) = self.dwarf.attr_string(unit, part) {
-                    push(&printable_bytes(text.slice()));
-                }
-            }
-        }
-        self.spend(path.len())?;
-        let next = self.found.files.len() as u32;
-        let number = *self.files.entry(path.clone()).or_insert(next);
-        if number == next {
-            self.found.files.push(path);
-        }
-        Ok(number)
-    }
-
     /// The functions of a unit.
-    fn entries(&mut self, unit: &'r Unit<Bytes<'a>>) -> gimli::Result<()> {
+    fn entries(&mut self, unit: &'r DebugUnit<'a>) -> gimli::Result<()> {
         // The instances around an entry, with their depths.
         let mut around: Vec<(isize, u32)> = Vec::new();
-        let mut entries = unit.entries();
+        let mut entries = unit.unit.entries();
         while let Some(entry) = entries.next_dfs()? {
+            self.budget.spend(entry.attrs().len().saturating_add(1))?;
             while around.last().is_some_and(|(depth, _)| *depth >= entry.depth()) {
                 around.pop();
             }
             let call = match (entry.tag(), around.last()) {
                 (dw::DW_TAG_subprogram, _) => None,
+                _ if around.len() >= INLINED_DEPTH => continue,
                 (dw::DW_TAG_inlined_subroutine, Some((_, caller))) => {
                     Some((*caller, self.call(unit, entry)?))
                 }
                 _ => continue,
             };
             let mut ranges = Vec::new();
-            let mut all = self.dwarf.die_ranges(unit, entry)?;
+            let mut all = self.debug.dwarf.die_ranges(&unit.unit, entry)?;
             while let Some(range) = all.next()? {
-                self.spend(1)?;
-                ranges.extend(Some(range.begin..range.end).filter(|range| self.is_code(range)));
+                self.budget.spend(size_of::<Range<u64>>())?;
+                let range = Some(range.begin..range.end);
+                ranges.extend(range.filter(|range| tables::contains(self.code, range)));
             }
             let Some(first) = ranges.first().map(|range| range.start) else { continue };
             let Some(function) = self.function(unit, entry)? else { continue };
             let named = entry.attr_value(dw::DW_AT_entry_pc);
             let entry_pc = match named {
                 Some(AttributeValue::Udata(offset)) => Some(first.wrapping_add(offset)),
-                Some(value) => self.dwarf.attr_address(unit, value)?,
+                Some(value) => self.debug.dwarf.attr_address(&unit.unit, value)?,
                 None => None,
             };
             let number = self.found.instances.len() as u32;
             around.push((entry.depth(), number));
             let entry = entry_pc.unwrap_or(first);
             let instance = Instance { function, call, entry, same: number };
+            self.budget.spend(size_of::<(Instance, Vec<Range<u64>>)>())?;
             self.found.instances.push((instance, ranges));
         }
         Ok(())
     }
 
     /// Where an inlined function is called.
-    fn call(&mut self, unit: &Unit<Bytes<'a>>, entry: &Entry<'a>) -> gimli::Result<SourceLine> {
+    fn call(&mut self, unit: &DebugUnit<'a>, entry: &Entry<'a>) -> gimli::Result<SourceLine> {
         let number = |name| entry.attr_value(name).and_then(|value| value.udata_value());
         let narrow = |value: Option<u64>| value.and_then(|value| u32::try_from(value).ok());
         Ok(SourceLine {
@@ -218,13 +113,14 @@ impl<'a, 'r> Reader<'a, 'r> {
 
     fn attr_file(
         &mut self,
-        unit: &Unit<Bytes<'a>>,
+        unit: &DebugUnit<'a>,
         entry: &Entry<'a>,
         name: gimli::DwAt,
     ) -> gimli::Result<Option<u32>> {
-        match (entry.attr_value(name), &unit.line_program) {
+        match (entry.attr_value(name), self.debug.program(unit)) {
             (Some(AttributeValue::FileIndex(number)), Some(program)) => {
-                Ok(Some(self.file(unit, program.header(), number)?))
+                let (files, budget) = (&mut self.found.lines.files, &mut self.budget);
+                files.number(self.debug, unit, program.header(), number, budget).map(Some)
             }
             _ => Ok(None),
         }
@@ -233,7 +129,7 @@ impl<'a, 'r> Reader<'a, 'r> {
     /// The number of the function that an entry is a copy of.
     fn function(
         &mut self,
-        unit: &'r Unit<Bytes<'a>>,
+        unit: &'r DebugUnit<'a>,
         entry: &Entry<'a>,
     ) -> gimli::Result<Option<u32>> {
         // From the copy to the declaration.
@@ -242,7 +138,10 @@ impl<'a, 'r> Reader<'a, 'r> {
             let origin = entry.attr_value(dw::DW_AT_abstract_origin);
             match origin.or_else(|| entry.attr_value(dw::DW_AT_specification)) {
                 Some(next) => match self.referred(unit, next) {
-                    Some(next) => chain.push(next),
+                    Some(next) => {
+                        self.budget.spend(next.1.attrs().len())?;
+                        chain.push(next);
+                    }
                     None => return Ok(None),
                 },
                 None => break,
@@ -257,13 +156,12 @@ impl<'a, 'r> Reader<'a, 'r> {
         let text = |names: &[gimli::DwAt]| {
             chain.iter().find_map(|(unit, entry)| {
                 let value = names.iter().find_map(|name| entry.attr_value(*name))?;
-                let name = self.dwarf.attr_string(unit, value).ok()?;
-                Some(printable_bytes(name.slice()).into_owned())
+                self.debug.dwarf.attr_string(&unit.unit, value).ok()
             })
         };
         let linkage = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
         let name = text(&linkage).or_else(|| text(&[dw::DW_AT_name])).unwrap_or_default();
-        self.spend(name.len())?;
+        self.budget.spend(name.len().saturating_add(FUNCTION))?;
         let mut declared = None;
         for (unit, entry) in &chain {
             let line = entry.attr_value(dw::DW_AT_decl_line).and_then(|line| line.udata_value());
@@ -276,35 +174,35 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
         let number = self.found.functions.len() as u32;
         self.functions.insert(key, number);
-        self.found.functions.push(SourceFunction { name, declared });
+        self.found.functions.push(SourceFunction { name: cut(name), declared });
         Ok(Some(number))
     }
 
     /// The entry that an attribute refers to.
     fn referred(
         &self,
-        unit: &'r Unit<Bytes<'a>>,
+        unit: &'r DebugUnit<'a>,
         value: AttributeValue<Bytes<'a>>,
-    ) -> Option<(&'r Unit<Bytes<'a>>, Entry<'a>)> {
+    ) -> Option<(&'r DebugUnit<'a>, Entry<'a>)> {
         let (unit, at) = match value {
             AttributeValue::UnitRef(at) => (unit, at),
             AttributeValue::DebugInfoRef(at) => {
-                let after = self.units.partition_point(|unit| start(unit) <= at.0);
-                let unit = self.units.get(after.checked_sub(1)?)?;
-                (unit, at.to_unit_offset(&unit.header)?)
+                let after = self.debug.units.partition_point(|unit| start(unit) <= at.0);
+                let unit = self.debug.units.get(after.checked_sub(1)?)?;
+                (unit, at.to_unit_offset(&unit.unit.header)?)
             }
             _ => return None,
         };
-        Some((unit, unit.entry(at).ok()?))
+        Some((unit, unit.unit.entry(at).ok()?))
     }
 }
 
 /// Where a unit starts.
-fn start(unit: &Unit<Bytes<'_>>) -> usize {
-    unit.header.debug_info_offset().map_or(0, |at| at.0)
+fn start(unit: &DebugUnit<'_>) -> usize {
+    unit.unit.header.debug_info_offset().map_or(0, |at| at.0)
 }
 
 /// Where an entry is.
-fn offset(unit: &Unit<Bytes<'_>>, entry: &Entry<'_>) -> usize {
+fn offset(unit: &DebugUnit<'_>, entry: &Entry<'_>) -> usize {
     start(unit).saturating_add(entry.offset().0)
 }

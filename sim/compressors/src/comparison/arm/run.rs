@@ -8,11 +8,12 @@ use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
 use hartrace_arm_decoder::Memory;
+use hartrace_capture::limits;
 use hartrace_capture::output::Scratch;
 use hartrace_golden::arm::{Expected, Ranges};
 use hartrace_isa::arm::{Isa, Spaces};
 use hartrace_sources::qemu::{ArmCause, ArmStep, Qemu};
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt;
@@ -146,8 +147,8 @@ fn difference(
 
 /// The memory that the decoder knows: the file, not what was executed.
 fn memory(name: &str, path: &Path) -> Result<Memory, ComparisonError> {
-    let bytes =
-        fs::read(path).map_err(|error| ComparisonError::Read { path: path.into(), error })?;
+    let bytes = limits::read_file(path)
+        .map_err(|error| ComparisonError::Read { path: path.into(), error })?;
     let wrong = |error| ComparisonError::Elf { program: name.into(), error };
     let file = ElfBytes::<AnyEndian>::minimal_parse(&bytes).map_err(wrong)?;
     let mut memory = Memory::new();
