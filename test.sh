@@ -359,7 +359,10 @@ fuzz_target() {
     fi
     # One for each trace compressor: many, and small.
     [[ $target != decompress_* ]] || seconds=$((seconds / 2))
-    if "$binary" -artifact_prefix="fuzz/artifacts/$target/" "${inputs[@]}" \
+    # What is made of a small input stays small.
+    local memory=()
+    [[ $target != structured ]] || memory=(-rss_limit_mb=512 -malloc_limit_mb=128)
+    if "$binary" -artifact_prefix="fuzz/artifacts/$target/" "${inputs[@]}" "${memory[@]}" \
         -max_total_time="$seconds" -seed="${HARTRACE_FUZZ_SEED:-1}" -timeout=5 -max_len=4096 >"$log" 2>&1; then
         printf '%-17s %s\n' "$target" "$(grep '^Done' "$log")"
     else
