@@ -1,7 +1,7 @@
 //! Arguments that `decode`, `check` and `stats` have in common.
 
 use super::stream::COMPAT;
-use super::values::{named, parse_isa};
+use super::values::{named, parse_isa, parse_threads};
 use super::{EventsArgs, StreamArgs};
 use crate::failure::Failure;
 use clap::Args;
@@ -67,7 +67,7 @@ pub(crate) struct FollowArgs {
     ///
     /// The output is the same for any number. More than one thread needs synchronisations in the
     /// trace, or several sources, of which each has one thread. So has each source of a snapshot.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub(crate) threads: Option<NonZeroUsize>,
     /// End with an error, and status 1, at the first gap
     #[arg(long)]

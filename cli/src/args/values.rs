@@ -5,6 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hartrace_capture::framing::Kind;
 use hartrace_isa::{Arch, Isa, Xlen};
 use hartrace_report::Form;
+use std::num::NonZeroUsize;
 
 /// A number of bytes, also in kB or MB.
 pub(super) fn parse_size(text: &str) -> Result<usize, String> {
@@ -17,6 +18,15 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     number
         .filter(|size| *size <= 1 << 30)
         .ok_or_else(|| "write bytes up to 1000MB, for example 10MB".into())
+}
+
+/// Threads that a machine may have cores for.
+const MAX_THREADS: usize = 1024;
+
+/// A number of threads.
+pub(super) fn parse_threads(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= MAX_THREADS);
+    number.ok_or_else(|| format!("write a number from 1 to {MAX_THREADS}"))
 }
 
 /// Values of a type that knows nothing of the command line, each with its name and its help.

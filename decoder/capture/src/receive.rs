@@ -133,7 +133,7 @@ pub fn receive(
 ) -> Result<Received, ReceiveError> {
     // Reading may wait for ever, so that it has a thread of its own.
     let (sender, blocks) = sync_channel::<io::Result<Vec<u8>>>(64);
-    thread::spawn(move || {
+    let reading = thread::Builder::new().spawn(move || {
         let mut block = [0; 4096];
         loop {
             let read = match input.read(&mut block) {
@@ -148,6 +148,7 @@ pub fn receive(
             }
         }
     });
+    reading.map_err(ReceiveError::Read)?;
     let mut writer = Writer::new(transport, limits.bytes);
     let end = limits.time.and_then(|time| Instant::now().checked_add(time));
     while !writer.is_full() && !stop.load(Ordering::Relaxed) {

@@ -23,13 +23,17 @@ pub(super) fn each<T: Sync, R: Send, E>(
     // In order: a thread is always working on the item that is waited for.
     let left = Mutex::new(items.iter().zip(senders));
     thread::scope(|scope| {
-        for _ in 0..threads.get().min(items.len()) {
-            scope.spawn(|| {
-                let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
-                while let Some((item, sender)) = next() {
-                    work(item, &mut |result| sender.send(result).is_ok());
-                }
-            });
+        let worker = || {
+            let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+            while let Some((item, sender)) = next() {
+                work(item, &mut |result| sender.send(result).is_ok());
+            }
+        };
+        // Fewer threads do the same work, if the system has no more.
+        let start = |_| thread::Builder::new().spawn_scoped(scope, worker).ok();
+        let workers = (0..threads.get().min(items.len())).map_while(start).count();
+        if workers == 0 {
+            return items.iter().try_for_each(|item| one(item, &work, &mut take));
         }
         for (item, receiver) in items.iter().zip(receivers) {
             for result in receiver {
@@ -38,6 +42,22 @@ pub(super) fn each<T: Sync, R: Send, E>(
         }
         Ok(())
     })
+}
+
+/// Works on an item on this thread.
+fn one<T, R, E>(
+    item: &T,
+    work: &impl Fn(&T, &mut dyn FnMut(R) -> bool),
+    take: &mut impl FnMut(&T, R) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut outcome = Ok(());
+    work(item, &mut |result| {
+        if outcome.is_ok() {
+            outcome = take(item, result);
+        }
+        outcome.is_ok()
+    });
+    outcome
 }
 
 #[cfg(test)]

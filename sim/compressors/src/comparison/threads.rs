@@ -14,18 +14,20 @@ pub(super) fn each<T: Sync, R: Send, E: From<ComparisonError> + Send>(
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(items.len()));
     thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, items.len().max(1)) {
-            scope.spawn(|| {
-                while let index = next.fetch_add(1, Ordering::Relaxed)
-                    && let Some(item) = items.get(index)
-                {
-                    let result = work(item);
-                    if let Ok(mut results) = results.lock() {
-                        results.push((index, result));
-                    }
+        let worker = || {
+            while let index = next.fetch_add(1, Ordering::Relaxed)
+                && let Some(item) = items.get(index)
+            {
+                let result = work(item);
+                if let Ok(mut results) = results.lock() {
+                    results.push((index, result));
                 }
-            });
-        }
+            }
+        };
+        // Fewer threads do the same work, if the system has no more.
+        let start = |_| thread::Builder::new().spawn_scoped(scope, worker).ok();
+        (1..threads.min(items.len())).map_while(start).for_each(drop);
+        worker();
     });
     let mut results = results.into_inner().map_err(|_| ComparisonError::Thread)?;
     results.sort_by_key(|(index, _)| *index);

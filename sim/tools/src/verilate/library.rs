@@ -117,8 +117,11 @@ fn run_all(commands: Vec<Command>, top: &str) -> Result<(), SimError> {
             }
             Ok(())
         };
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|worker| match worker.join() {
+        // Fewer threads do the same work, if the system has no more.
+        let start = |_| thread::Builder::new().spawn_scoped(scope, worker).ok();
+        let others: Vec<_> = (1..cores).map_while(start).collect();
+        worker()?;
+        others.into_iter().try_for_each(|worker| match worker.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         })

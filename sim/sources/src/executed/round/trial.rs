@@ -121,9 +121,12 @@ fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), RoundError>
         let work = |rounds: &mut [Round<'_>]| -> Result<(), RoundError> {
             rounds.iter_mut().try_for_each(|round| round.retire(rows))
         };
-        let handles: Vec<_> =
-            rounds.chunks_mut(share).map(|some| scope.spawn(move || work(some))).collect();
-        handles.into_iter().try_for_each(|handle| handle.join().unwrap_or(Err(RoundError::Thread)))
+        let start = |some| thread::Builder::new().spawn_scoped(scope, move || work(some));
+        let handles: Vec<_> = rounds.chunks_mut(share).map(start).collect();
+        handles.into_iter().try_for_each(|handle| {
+            let handle = handle.map_err(|_| RoundError::Thread)?;
+            handle.join().unwrap_or(Err(RoundError::Thread))
+        })
     })
 }
 
