@@ -1,6 +1,7 @@
 //! Payloads that count branches: a few bytes stand for billions of them.
 
 use hartrace_bits::BitWriter;
+use hartrace_decoder::calls::{CallStack, Frame, Functions, Transfers, Visit};
 use hartrace_decoder::{
     Config, Count, Coverage, Edges, Event, Fault, Frequencies, Image, Path, Run, Sink, StreamPos,
     Tracer,
@@ -12,6 +13,7 @@ use hartrace_etrace::{
 use hartrace_golden::encoder::EncoderConfig;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_tests::production::feed;
+use std::sync::Arc;
 
 const BASE: u64 = 0x8000_0000;
 
@@ -234,6 +236,8 @@ fn sums_do_not_depend_on_repetition() {
             decode(&image, config(), &payloads, &mut sum);
             decode(&image, config(), &payloads, &mut every);
             assert_eq!(sum.ranges(), every.0.ranges(), "{name}, {count}");
+            let [sum, every] = [true, false].map(|repeats| stacks(&image, &payloads, repeats));
+            assert_eq!(sum, every, "{name}, {count}");
             // Blocks that are dropped all the time make no difference.
             let mut sum = Calls::default();
             let small = Config { block_cap: 2, ..config() };
@@ -242,6 +246,34 @@ fn sums_do_not_depend_on_repetition() {
         }
     }
     assert!(repeated > 10, "only {repeated} streams with repetitions");
+}
+
+/// Functions that are entered and left.
+#[derive(Default)]
+struct Entered(Vec<(u64, u64)>);
+
+impl Visit for Entered {
+    fn enter(&mut self, frame: &Frame, at: u64) {
+        self.0.push((frame.function, at));
+    }
+
+    fn leave(&mut self, _: &Frame, at: u64) {
+        self.0.push((0, at));
+    }
+}
+
+/// Follows the call stack, of all turns or of counted ones.
+fn stacks(image: &Image, payloads: &[Payload], repeats: bool) -> (Vec<(u64, u64)>, u64) {
+    let functions = Arc::new(Functions::default());
+    let mut transfers = Every(Transfers::new(Arc::clone(&functions)));
+    match repeats {
+        true => decode(image, config(), payloads, &mut transfers.0),
+        false => decode(image, config(), payloads, &mut transfers),
+    }
+    let mut stack = CallStack::new(functions, Entered::default());
+    stack.replay(&transfers.0);
+    let insns = stack.instructions();
+    (stack.finish().0, insns)
 }
 
 fn every_count(image: &Image, payloads: &[Payload]) -> Count {

@@ -2,6 +2,7 @@
 
 mod believed;
 mod compare;
+mod counted;
 mod decode;
 mod delta;
 mod described;

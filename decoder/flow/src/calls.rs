@@ -60,15 +60,18 @@
 
 mod functions;
 mod reduce;
+mod repeat;
 mod stack;
 #[cfg(test)]
 mod tests;
 mod transfers;
+mod unrolled;
 
 pub use functions::{Functions, Inlined};
 pub use reduce::{Base, Reducer, Residue, Span};
 pub use stack::CallStack;
 pub use transfers::Transfers;
+pub use unrolled::Unrolled;
 
 use crate::time::Time;
 
@@ -110,12 +113,33 @@ pub enum Why {
 }
 
 /// Learns which functions are entered and left.
+///
+/// A trace may say that a loop is repeated billions of times. A visitor learns of every turn, unless it limits that with
+/// [`Visit::ONE_BY_ONE`].
 pub trait Visit {
+    /// About how many changes of the call stack to report one by one, when turns of a loop are repeated. Of the rest, one
+    /// turn is reported between [`Visit::begin_turns`] and [`Visit::end_turns`], or a few turns if only these lead
+    /// back to the same call stack.
+    const ONE_BY_ONE: u64 = u64::MAX;
+
     /// A function was entered after `at` instructions.
     fn enter(&mut self, frame: &Frame, at: u64);
 
     /// A function was left after `at` instructions. It is the one that was entered last and has not been left.
     fn leave(&mut self, frame: &Frame, at: u64);
+
+    /// Everything up to [`Visit::end_turns`] happens `times` times, at least twice, the first time after `at`
+    /// instructions. All but the first execute `more` instructions together. The same functions are active before and after
+    /// each of them.
+    fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
+        let _ = (at, times, more);
+    }
+
+    /// What happens several times ends, the first time after `at` instructions. The trace continues with the instruction after
+    /// the last time.
+    fn end_turns(&mut self, at: u64) {
+        let _ = at;
+    }
 
     /// Another context runs, after `at` instructions. All functions have been left, and those of that context are
     /// entered next.

@@ -247,6 +247,10 @@ pub(crate) struct Recorder<'s, const REPEATS: bool> {
 impl<const REPEATS: bool> Sink for Recorder<'_, REPEATS> {
     const REPEATS: bool = REPEATS;
 
+    fn repeats(&self) -> bool {
+        REPEATS && self.sink.repeats()
+    }
+
     #[inline]
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         if !self.scratch.turn.is_empty() {
@@ -261,6 +265,10 @@ impl<const REPEATS: bool> Sink for Recorder<'_, REPEATS> {
         self.scratch.turn.push(run.span);
         self.plain &= self.scratch.turn.len() < MAX_SPANS;
         self.sink.repeat(at, run, times);
+    }
+
+    fn end_turn(&mut self) {
+        self.sink.end_turn();
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {

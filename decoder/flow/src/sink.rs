@@ -19,6 +19,12 @@ pub trait Sink {
     /// turns, in [`Sink::repeat`]. A sink of any other kind receives every turn.
     const REPEATS: bool = false;
 
+    /// Whether the sink accepts repetitions now. If not, it receives every turn.
+    #[inline]
+    fn repeats(&self) -> bool {
+        Self::REPEATS
+    }
+
     /// Receives instructions that retired.
     fn run(&mut self, at: StreamPos, run: Run<'_>);
 
@@ -32,14 +38,17 @@ pub trait Sink {
 
     /// Receives instructions that retired `times` times, at least once. The runs of one turn of a loop follow
     /// one another, the last of them leads to the first, and all are repeated equally often. The run
-    /// before the first was the last of an equal turn.
+    /// before the first was the last of an equal turn. [`Sink::end_turn`] follows the last.
     ///
-    /// Called only if [`Sink::REPEATS`].
+    /// Called only if the sink accepts it: see [`Sink::REPEATS`].
     fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
         for _ in 0..times {
             self.run(at, run);
         }
     }
+
+    /// The turn whose runs were passed to [`Sink::repeat`] is complete.
+    fn end_turn(&mut self) {}
 
     /// Whether the sink holds so much that a stream should pass it on; see [`crate::stream`].
     #[inline]
@@ -62,7 +71,9 @@ pub trait Sink {
 /// What a tracer calls of a sink.
 pub(crate) trait AnySink {
     fn run(&mut self, at: StreamPos, run: Run<'_>);
+    fn repeats(&self) -> bool;
     fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64);
+    fn end_turn(&mut self);
     fn event(&mut self, at: StreamPos, event: Event);
 }
 
@@ -71,8 +82,16 @@ impl<S: Sink> AnySink for S {
         Sink::run(self, at, run);
     }
 
+    fn repeats(&self) -> bool {
+        Sink::repeats(self)
+    }
+
     fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
         Sink::repeat(self, at, run, times);
+    }
+
+    fn end_turn(&mut self) {
+        Sink::end_turn(self);
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {

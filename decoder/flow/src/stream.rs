@@ -41,6 +41,7 @@ use source_sinks::SourceSinks;
 use std::io::Read;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 
 impl<'a> Decode<'a> {
     /// Decodes all of `input`. Every part is decoded into sinks that `sink` creates, one per source.
@@ -127,7 +128,9 @@ impl<'a> Decode<'a> {
             }
         };
         std::thread::scope(|scope| {
-            let others: Vec<_> = (1..self.threads.get()).map(|_| scope.spawn(work)).collect();
+            // Fewer threads do the same work, if the system has no more.
+            let start = |_| Builder::new().spawn_scoped(scope, work).ok();
+            let others: Vec<_> = (1..self.threads.get()).map_while(start).collect();
             work();
             for other in others {
                 if let Err(panic) = other.join() {
@@ -145,10 +148,15 @@ impl<'a> Decode<'a> {
         mine: &mut Option<Demux<'a>>,
         mut sinks: SourceSinks<'_, S>,
     ) -> Result<Decoded<S>, ParamsError> {
-        let mut demux = match part.from.and_then(|from| from.recv().ok()) {
-            Some(mut demux) => {
+        let mut demux = match part.from.map(|from| from.recv()) {
+            Some(Ok(mut demux)) => {
                 demux.share(part.share);
                 demux
+            }
+            // The part before was not decoded to its end, so nobody wants this one.
+            Some(Err(_)) => {
+                let Place { byte: bytes, packet: packets, .. } = part.start;
+                return Ok(Decoded { sinks: Vec::new(), bytes, packets });
             }
             None => {
                 let mut demux = match mine.take() {
@@ -163,12 +171,16 @@ impl<'a> Decode<'a> {
             all.lock().unwrap_or_else(PoisonError::into_inner).join(counts);
         }
         demux.feed(&part.bytes, &mut sinks)?;
+        let (bytes, packets) = (demux.bytes(), demux.packets());
+        if sinks.stopped {
+            // Nobody wants the rest: of a single payload, that may be billions of instructions.
+            return Ok(Decoded { sinks: sinks.made, bytes, packets });
+        }
         if let Some(sync) = &part.next_sync {
             demux.approach(sync, &mut sinks)?;
         } else if part.last {
             demux.finish(&mut sinks)?;
         }
-        let (bytes, packets) = (demux.bytes(), demux.packets());
         match part.to.split_last() {
             // There may be no receivers if the decoding ends.
             Some((last, others)) => {

@@ -230,6 +230,7 @@ impl Walk {
             }
             if let Some(lap) = lap
                 && S::REPEATS
+                && sink.repeats()
             {
                 id = self.repeat(code, at, id, lap, pending, sink)?;
             }
@@ -275,7 +276,7 @@ impl Walk {
         &mut self,
         code: &mut Code,
         at: StreamPos,
-        mut id: BlockId,
+        id: BlockId,
         lap: Lap,
         pending: u64,
         sink: &mut S,
@@ -286,6 +287,24 @@ impl Walk {
         if times == 0 {
             return Ok(id);
         }
+        let end = self.report_turn(code, at, id, lap, pending, times, sink);
+        sink.end_turn();
+        self.outcomes.skip_counted(times.saturating_mul(lap.branches));
+        end
+    }
+
+    /// Reports the runs of a lap, each as often as it is taken. Returns the block where it ended.
+    #[expect(clippy::too_many_arguments, reason = "all of them are what the walk is about")]
+    fn report_turn<S: Sink>(
+        &mut self,
+        code: &mut Code,
+        at: StreamPos,
+        mut id: BlockId,
+        lap: Lap,
+        pending: u64,
+        times: u64,
+        sink: &mut S,
+    ) -> Result<BlockId, Fault> {
         for _ in 0..lap.blocks {
             let block = code.blocks.get(id).ok_or(Fault::NoCode(self.pc))?;
             let (last, end, exit) = (block.last, block.end, block.exit);
@@ -316,7 +335,6 @@ impl Walk {
                 id = self.renew(code, id)?;
             }
         }
-        self.outcomes.skip_counted(times.saturating_mul(lap.branches));
         Ok(id)
     }
 

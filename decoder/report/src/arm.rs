@@ -54,8 +54,8 @@ pub fn report<R: Report, W: Write>(
 fn plain(
     how: How,
     all: &[Traced<'_>],
-    make: &Make<'_, Erased>,
-    take: &mut Take<'_, Erased>,
+    make: &Make<'_, Erased<false>>,
+    take: &mut Take<'_, Erased<false>>,
 ) -> Result<Option<Unreached>, Error> {
     decode_each(how, all, &Plain, make, take)
 }
@@ -159,7 +159,7 @@ impl<'a, P: Collect> Passing<'a, P> {
         limits: Option<&'a Shared>,
         pass: &'a mut dyn FnMut(Option<Noted<P>>) -> bool,
     ) -> Self {
-        let part = Limited { sink: make(), limits, placed: Placed::default() };
+        let part = Limited::new(make(), limits, Placed::default());
         Self { part, make, pass, done: false }
     }
 

@@ -8,7 +8,10 @@ mod perfetto;
 mod pprof;
 mod protobuf;
 mod speedscope;
+#[cfg(test)]
+pub(crate) mod tests;
 mod tree;
+mod turns;
 
 pub use callgrind::Callgrind;
 pub use folded::Folded;
@@ -16,6 +19,7 @@ pub use names::{Callee, Names};
 pub use perfetto::{Perfetto, Timing};
 pub use pprof::Pprof;
 pub use speedscope::Speedscope;
+pub(crate) use turns::Turns;
 
 use crate::follow::{Decoder, own};
 use crate::report::{Collect, Report};
@@ -25,6 +29,10 @@ use hartrace_isa::Xlen;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
+
+/// About how many changes of the call stack a timeline draws when the turns of a loop are only counted. The other turns
+/// are drawn as one.
+pub(crate) const TURNS_DRAWN: u64 = 1 << 12;
 
 /// A form in which call stacks are written.
 pub trait CallForm {

@@ -7,6 +7,7 @@ mod print;
 mod side;
 mod skip;
 mod tape;
+mod unrolled;
 
 pub use captures::{CONTEXT, Capture, Ended, captures};
 pub use compare::delta;

@@ -5,13 +5,15 @@ use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
 use std::any::Any;
 
 /// A sink whose type is not known. A decoder is compiled for each type of sink; where its speed matters less than
-/// the size of the program, this one stands for all of them.
-pub struct Erased(Box<dyn Object>);
+/// the size of the program, this one stands for all of them that accept repetitions ([`Sink::REPEATS`]), or for all that do not.
+pub struct Erased<const REPEATS: bool>(Box<dyn Object>);
 
 /// What a sink can do, without its constants.
 trait Object: Send {
     fn run(&mut self, at: StreamPos, run: Run<'_>);
     fn path(&mut self, at: StreamPos, path: Path<'_>);
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64);
+    fn end_turn(&mut self);
     fn is_full(&self) -> bool;
     fn bytes(&self) -> Option<usize>;
     fn event(&mut self, at: StreamPos, event: Event);
@@ -27,6 +29,14 @@ impl<S: Collect + 'static> Object for S {
 
     fn path(&mut self, at: StreamPos, path: Path<'_>) {
         Sink::path(self, at, path);
+    }
+
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
+        Sink::repeat(self, at, run, times);
+    }
+
+    fn end_turn(&mut self) {
+        Sink::end_turn(self);
     }
 
     fn is_full(&self) -> bool {
@@ -54,7 +64,7 @@ impl<S: Collect + 'static> Object for S {
     }
 }
 
-impl Erased {
+impl<const REPEATS: bool> Erased<REPEATS> {
     /// Forgets the type of a sink.
     pub fn new(sink: impl Collect + 'static) -> Self {
         Self(Box::new(sink))
@@ -79,9 +89,10 @@ impl Erased {
 }
 
 /// With what any sink may need: addresses, and the order between sources.
-impl Sink for Erased {
+impl<const REPEATS: bool> Sink for Erased<REPEATS> {
     const ADDRESSES: bool = true;
     const ORDERED: bool = true;
+    const REPEATS: bool = REPEATS;
 
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         self.0.run(at, run);
@@ -89,6 +100,14 @@ impl Sink for Erased {
 
     fn path(&mut self, at: StreamPos, path: Path<'_>) {
         self.0.path(at, path);
+    }
+
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
+        self.0.repeat(at, run, times);
+    }
+
+    fn end_turn(&mut self) {
+        self.0.end_turn();
     }
 
     fn is_full(&self) -> bool {
@@ -104,13 +123,13 @@ impl Sink for Erased {
     }
 }
 
-impl Collect for Erased {
+impl<const REPEATS: bool> Collect for Erased<REPEATS> {
     fn aside(&mut self, at: StreamPos, event: Event) {
         self.0.aside(at, event);
     }
 }
 
-impl std::fmt::Debug for Erased {
+impl<const REPEATS: bool> std::fmt::Debug for Erased<REPEATS> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Erased").finish_non_exhaustive()
     }

@@ -168,22 +168,9 @@ fn decode_prepared<P: Collect + 'static, E: Send>(
             decoder(follow, input, size, make, &mut take)
         }
         (origin, limits, _) => {
-            let make = || make().map(Erased::new);
-            let mut take = |Decoded { sinks, bytes, packets }: Decoded<Noted<Erased>>| {
-                let sinks = sinks.into_iter();
-                let sinks = sinks.map(|(source, sink)| (source, sink.map(Erased::into_sink)));
-                take(Decoded { sinks: sinks.collect(), bytes, packets })
-            };
-            let preparer = || -> Box<Prepare<'_, Limited<'_, Noted<Erased>>>> {
-                let mut prepare = preparer.map(|preparer| preparer()).filter(|_| limits.is_none());
-                Box::new(move |before, source, limited| {
-                    let part = limited.sink.sink.as_sink();
-                    if let (Some(prepare), Some(part)) = (&mut prepare, part) {
-                        prepare(before, source, part);
-                    }
-                })
-            };
-            erased(follow, origin, size, limits, &make, &preparer, &mut take)
+            let preparer = preparer.filter(|_| limits.is_none());
+            let erase = if P::REPEATS { erased::<P, true> } else { erased::<P, false> };
+            erase(follow, origin, size, limits, make, preparer, &mut take)
         }
     };
     match (outcome, failed) {
@@ -194,17 +181,45 @@ fn decode_prepared<P: Collect + 'static, E: Send>(
     }
 }
 
-/// Decodes for sinks of any type, with one decoder.
-fn erased<'l>(
+/// Decodes with a decoder for sinks of any type.
+fn erased<P: Collect + 'static, const REPEATS: bool>(
+    follow: &Follow,
+    origin: Origin<'_, &mut Input<'_>>,
+    size: usize,
+    limits: Option<&Shared>,
+    make: &Make<'_, P>,
+    preparer: Option<&Preparer<'_, P>>,
+    take: &mut Take<'_, P>,
+) -> Outcome {
+    let make = || make().map(Erased::new);
+    let mut take = |Decoded { sinks, bytes, packets }: Decoded<Noted<Erased<REPEATS>>>| {
+        let sinks = sinks.into_iter();
+        let sinks = sinks.map(|(source, sink)| (source, sink.map(Erased::into_sink)));
+        take(Decoded { sinks: sinks.collect(), bytes, packets })
+    };
+    let preparer = || -> Box<Prepare<'_, Limited<'_, Noted<Erased<REPEATS>>>>> {
+        let mut prepare = preparer.map(|preparer| preparer());
+        Box::new(move |before, source, limited| {
+            let part = limited.sink.sink.as_sink();
+            if let (Some(prepare), Some(part)) = (&mut prepare, part) {
+                prepare(before, source, part);
+            }
+        })
+    };
+    decode_erased(follow, origin, size, limits, &make, &preparer, &mut take)
+}
+
+/// Decodes for sinks of any type, with one decoder for those that accept repetitions, and one for the others.
+fn decode_erased<'l, const REPEATS: bool>(
     follow: &'l Follow,
     origin: Origin<'l, &mut Input<'_>>,
     size: usize,
     limits: Option<&'l Shared>,
-    make: &Make<'_, Erased>,
-    preparer: &Preparer<'_, Limited<'l, Noted<Erased>>>,
-    take: &mut Take<'_, Erased>,
+    make: &Make<'_, Erased<REPEATS>>,
+    preparer: &Preparer<'_, Limited<'l, Noted<Erased<REPEATS>>>>,
+    take: &mut Take<'_, Erased<REPEATS>>,
 ) -> Outcome {
-    let placed = |placed| Limited { sink: make(), limits, placed };
+    let placed = |placed| Limited::new(make(), limits, placed);
     let make = || placed(Placed::default());
     let join = |Decoded { sinks, bytes, packets }: Decoded<Limited<'_, _>>| {
         let sinks = sinks.into_iter().map(|(source, limited)| (source, limited.sink));

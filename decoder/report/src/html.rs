@@ -84,6 +84,7 @@ pub struct HtmlPart {
 
 impl Sink for HtmlPart {
     const ORDERED: bool = Transfers::ORDERED;
+    const REPEATS: bool = true;
 
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         self.transfers.run(at, run);
@@ -96,6 +97,16 @@ impl Sink for HtmlPart {
         self.transfers.path(at, path);
         self.frequencies.path(at, path);
         self.events.path(at, path);
+    }
+
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
+        self.transfers.repeat(at, run, times);
+        self.frequencies.repeat(at, run, times);
+        self.events.repeat(at, run, times);
+    }
+
+    fn end_turn(&mut self) {
+        self.transfers.end_turn();
     }
 
     fn is_full(&self) -> bool {

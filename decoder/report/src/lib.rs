@@ -124,6 +124,7 @@ mod sums;
 mod tables;
 #[cfg(test)]
 mod testing;
+mod turn;
 mod unended;
 
 pub use blocks::Blocks;

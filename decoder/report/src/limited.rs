@@ -2,6 +2,7 @@
 
 use crate::limits::{Limits, Unreached};
 use crate::report::Collect;
+use crate::turn::{KeptRun, KeptTurn};
 use hartrace_capture::perf::Placed;
 use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,6 +41,15 @@ pub struct Limited<'l, S> {
     pub limits: Option<&'l Shared>,
     /// Where the trace is in its file.
     pub placed: Placed<'l>,
+    /// The turn of a loop that is being reported, if there are limits.
+    turn: KeptTurn,
+}
+
+impl<'l, S> Limited<'l, S> {
+    /// Passes on what is within limits.
+    pub fn new(sink: S, limits: Option<&'l Shared>, placed: Placed<'l>) -> Self {
+        Self { sink, limits, placed, turn: KeptTurn::default() }
+    }
 }
 
 impl<S> Limited<'_, S> {
@@ -68,9 +78,35 @@ impl<S: Collect> Limited<'_, S> {
     }
 }
 
+impl<S: Collect> Limited<'_, S> {
+    /// Passes on turns of a loop: together, except for those that a limit is in.
+    fn end_limited_turn(&mut self, limits: &Shared) {
+        let KeptTurn { at, runs, times } = std::mem::take(&mut self.turn);
+        let insns = runs.iter().fold(0u64, |sum, run| sum.saturating_add(run.insns()));
+        let place = self.placed.place(at);
+        let mut left = times;
+        while left > 0 && !limits.is_done() {
+            let whole = limits.lock().distance().checked_div(insns).unwrap_or(0).min(left);
+            if whole == 0 {
+                runs.iter().filter_map(KeptRun::run).for_each(|run| self.run_within(at, run));
+            } else if limits.lock().take_turns(place, insns, whole) {
+                let all = runs.iter().filter_map(KeptRun::run);
+                all.for_each(|run| self.sink.repeat(place, run, whole));
+                self.sink.end_turn();
+            }
+            left = left.saturating_sub(whole.max(1));
+        }
+    }
+}
+
 impl<S: Collect> Sink for Limited<'_, S> {
     const ADDRESSES: bool = S::ADDRESSES;
     const ORDERED: bool = S::ORDERED;
+    const REPEATS: bool = S::REPEATS;
+
+    fn repeats(&self) -> bool {
+        self.sink.repeats()
+    }
 
     #[inline]
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
@@ -85,6 +121,20 @@ impl<S: Collect> Sink for Limited<'_, S> {
         match self.is_open() {
             true => self.sink.path(at, path),
             false => path.runs().for_each(|run| self.run_within(at, run)),
+        }
+    }
+
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
+        match self.limits {
+            None => self.sink.repeat(self.placed.place(at), run, times),
+            Some(_) => self.turn.push(at, run, times),
+        }
+    }
+
+    fn end_turn(&mut self) {
+        match self.limits {
+            None => self.sink.end_turn(),
+            Some(limits) => self.end_limited_turn(limits),
         }
     }
 
@@ -109,5 +159,39 @@ impl<S: Collect> Sink for Limited<'_, S> {
         } else if !limits.is_done() {
             self.sink.aside(at, event);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls::tests::{report, trace};
+    use crate::limits::Position;
+    use hartrace_decoder::{Count, Edges};
+    use hartrace_tests::case::Dice;
+
+    /// Limits may be anywhere in the turns of a loop that a trace only counts.
+    #[test]
+    fn limits_among_counted_turns() {
+        let mut some = 0;
+        for seed in 0..300 {
+            let dice = &mut Dice::new(seed);
+            let trace = trace(dice, 300);
+            let mut all = Count::default();
+            report(&trace, false, &mut all);
+            let (from, to) = (dice.range(0, all.instructions), dice.range(0, all.instructions));
+            let position = |number: u64| (number % 3 > 0).then_some(Position::Insn(number));
+            let (from, to) = (position(from.min(to)), position(to.max(from) + 1));
+            let [each, counted] = [false, true].map(|counted| {
+                let limits = Limits::new(from, to).expect("not empty").map(Shared::new);
+                let sink = Edges::default();
+                let mut limited = Limited::new(sink, limits.as_ref(), Placed::default());
+                report(&trace, counted, &mut limited);
+                (limited.is_done(), limited.sink.sorted())
+            });
+            assert_eq!(each, counted, "seed {seed}, {from:?} to {to:?}: {trace:?}");
+            some += u32::from(!each.1.is_empty());
+        }
+        assert!(some > 100, "{some} with edges");
     }
 }

@@ -175,6 +175,24 @@ impl Limits {
         })
     }
 
+    /// Instructions before the next position that is the number of one.
+    pub fn distance(&self) -> u64 {
+        let ahead = |position: Option<Position>| match position {
+            Some(Position::Insn(number)) => number.saturating_sub(self.insns),
+            _ => u64::MAX,
+        };
+        ahead(self.from).min(ahead(self.to))
+    }
+
+    /// Takes turns of a loop, of so many instructions each, which no such position is within. Returns whether to
+    /// report them.
+    pub fn take_turns(&mut self, at: StreamPos, insns: u64, times: u64) -> bool {
+        let range = self.take(at, usize::try_from(insns).unwrap_or(usize::MAX));
+        let others = insns.saturating_mul(times.saturating_sub(1));
+        self.insns = self.insns.saturating_add(others);
+        !range.is_empty()
+    }
+
     /// Whether nothing more will be reported.
     pub fn is_done(&self) -> bool {
         matches!(self.to, Some(Position::Insn(number)) if number <= self.insns)

@@ -61,6 +61,10 @@ impl<S: Sink> Sink for Noted<S> {
     const ORDERED: bool = S::ORDERED;
     const REPEATS: bool = S::REPEATS;
 
+    fn repeats(&self) -> bool {
+        self.sink.repeats()
+    }
+
     #[inline]
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         if !self.ended {
@@ -74,6 +78,12 @@ impl<S: Sink> Sink for Noted<S> {
             let instructions = u64::from(run.insns()).wrapping_mul(times);
             self.instructions = self.instructions.wrapping_add(instructions);
             self.sink.repeat(at, run, times);
+        }
+    }
+
+    fn end_turn(&mut self) {
+        if !self.ended {
+            self.sink.end_turn();
         }
     }
 

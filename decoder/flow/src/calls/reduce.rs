@@ -8,10 +8,14 @@
 use super::functions::NONE;
 use super::stack::CallStack;
 use super::transfers::{Change, Place};
-use super::{Frame, Functions, MAX_DEPTH, Transfers, Visit, Why};
+use super::unrolled::Unrolled;
+use super::{Frame, Functions, MAX_DEPTH, Visit, Why};
 use crate::run::Transfer;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Changes of a piece that are taken at once.
+const STRETCH: usize = 1 << 12;
 
 /// A function that was active from one instruction to another.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -86,13 +90,18 @@ enum Below {
 }
 
 impl Reducer {
-    /// Takes the next piece of the part. Calls that are complete go to `span`.
-    pub fn take(&mut self, piece: &Transfers, span: &mut impl FnMut(Span)) {
+    /// Takes a stretch of the next piece of the part, from where the last one ended. Calls that are complete go to
+    /// `span`. Returns whether more of the piece is left: a few bytes of trace may stand for billions of calls.
+    pub fn take(&mut self, piece: &mut Unrolled<'_>, span: &mut impl FnMut(Span)) -> bool {
         let before = self.residue.insns;
-        for (at, change) in &piece.changes {
-            self.change(before.wrapping_add(*at), *change, span);
+        for (at, change) in std::iter::from_fn(|| piece.step()).take(STRETCH) {
+            self.change(before.wrapping_add(at), change, span);
         }
-        self.residue.insns = before.wrapping_add(piece.insns);
+        let more = !piece.is_at_end();
+        if !more {
+            self.residue.insns = before.wrapping_add(piece.instructions());
+        }
+        more
     }
 
     /// What is left at the end of the part.
@@ -111,7 +120,7 @@ impl Reducer {
             Change::Leaves(transfer, end) => self.pending = Some((at, transfer, end)),
             Change::Arrives(to) => self.arrive(at, to, span),
             Change::Context(context) if self.context == Some(context) => {}
-            Change::Time(_) => {}
+            Change::Time(_) | Change::Again { .. } => {}
             Change::Context(_)
             | Change::Trap { .. }
             | Change::Off
@@ -339,8 +348,8 @@ fn to_fields(change: Change) -> (u64, Vec<u64>) {
         }
         Change::Context(context) => (3, vec![context]),
         Change::Off => (4, Vec::new()),
-        // Times are not kept.
-        Change::Gap | Change::Time(_) => (5, Vec::new()),
+        // Times are not kept, and turns are unrolled.
+        Change::Gap | Change::Time(_) | Change::Again { .. } => (5, Vec::new()),
         Change::Returned(to) => (6, place(to).into()),
         Change::Enter { place: to, returns, why } => {
             let [pc, start, end] = place(to);

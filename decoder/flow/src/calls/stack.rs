@@ -1,6 +1,7 @@
 //! The call stack of a trace.
 
 use super::functions::NONE;
+use super::repeat::Turns;
 use super::transfers::{Change, Place};
 use super::{Frame, Functions, MAX_DEPTH, MAX_STACKS, Transfers, Visit, Why};
 use crate::run::Transfer;
@@ -16,28 +17,32 @@ const MAX_INSN: u64 = 4;
 pub struct CallStack<V> {
     visit: V,
     functions: Arc<Functions>,
-    stack: Stack,
+    pub(super) stack: Stack,
     /// What decides where the next run is: the end of the last one.
     last: Option<Ending>,
     /// The addresses of the function that was executed last, for a quick check that it goes on.
-    here: Range<u64>,
+    pub(super) here: Range<u64>,
     context: u64,
     /// Stacks of other contexts.
     contexts: HashMap<u64, Stack>,
     /// Interrupted stacks, with the address where they continue; the oldest first.
     interrupted: VecDeque<(u64, Stack)>,
+    /// How often a stack was interrupted.
+    pub(super) interruptions: u64,
+    /// The fewest calls without a frame since this was last set.
+    pub(super) fewest_deeper: u64,
     /// Instructions so far.
     insns: u64,
 }
 
 /// Frames, the oldest first.
-#[derive(Clone, Debug, Default)]
-struct Stack {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stack {
     frames: Vec<Frame>,
     /// The innermost function that is inlined in each of them and active, or [`NONE`].
     inlined: Vec<u32>,
     /// Calls that are too deep to have a frame.
-    deeper: u64,
+    pub(super) deeper: u64,
 }
 
 /// How the last run ended.
@@ -64,6 +69,8 @@ impl<V: Visit> CallStack<V> {
             context: 0,
             contexts: HashMap::new(),
             interrupted: VecDeque::new(),
+            interruptions: 0,
+            fewest_deeper: 0,
             insns: 0,
         }
     }
@@ -86,9 +93,17 @@ impl<V: Visit> CallStack<V> {
     /// Takes the next part of the trace.
     pub fn replay(&mut self, part: &Transfers) {
         let before = self.insns;
-        for (at, change) in &part.changes {
+        for (index, (at, change)) in part.changes.iter().enumerate() {
             self.insns = before.wrapping_add(*at);
-            self.change(*change);
+            match *change {
+                Change::Again { changes, insns, times } => {
+                    let turn = index.saturating_sub(changes)..index;
+                    let changes = part.changes.get(turn).unwrap_or_default();
+                    let start = at.wrapping_sub(insns);
+                    self.repeat(Turns { changes, start, insns, times });
+                }
+                change => self.change(change),
+            }
         }
         self.insns = before.wrapping_add(part.insns);
     }
@@ -149,6 +164,8 @@ impl<V: Visit> CallStack<V> {
             Change::Deeper(count) => {
                 self.stack.deeper = self.stack.deeper.saturating_add(count);
             }
+            // Who has the changes of the turn repeats them.
+            Change::Again { .. } => {}
         }
     }
 
@@ -179,7 +196,7 @@ impl<V: Visit> CallStack<V> {
 
     /// Leaves frames until `count` are left.
     fn leave_to(&mut self, count: usize) {
-        self.stack.deeper = 0;
+        (self.stack.deeper, self.fewest_deeper) = (0, 0);
         while self.stack.frames.len() > count
             && let Some(frame) = self.stack.frames.pop()
         {
@@ -278,6 +295,7 @@ impl<V: Visit> CallStack<V> {
     fn return_to(&mut self, to: Place) {
         if self.stack.deeper > 0 {
             self.stack.deeper = self.stack.deeper.saturating_sub(1);
+            self.fewest_deeper = self.fewest_deeper.min(self.stack.deeper);
             return;
         }
         if let Some(count) = self.goes_on(to) {
@@ -357,6 +375,7 @@ impl<V: Visit> CallStack<V> {
             return self.returned(to);
         }
         // Another thread runs: this one is kept.
+        self.interruptions = self.interruptions.wrapping_add(1);
         let waiting = self.put_away();
         if self.interrupted.len() >= MAX_STACKS {
             self.interrupted.pop_front();

@@ -40,6 +40,13 @@ pub(super) enum Change {
     },
     /// So many calls are beyond [`MAX_DEPTH`](super::MAX_DEPTH).
     Deeper(u64),
+    /// The last `changes` changes, within the last `insns` instructions, happen `times` more. Not in a
+    /// [`Residue`](super::Residue).
+    Again {
+        changes: usize,
+        insns: u64,
+        times: u64,
+    },
 }
 
 /// An address, and the function there.
@@ -80,11 +87,23 @@ pub struct Transfers {
     /// The last instruction did not call or return.
     stays: bool,
     pub(super) insns: u64,
+    /// The turn of a loop that is being reported.
+    turn: Option<Turn>,
     epoch: u64,
     /// What is known of each path of this epoch.
     paths: Vec<Option<Known>>,
     /// What changes on these paths, with the number of instructions from the start of the path.
     known_changes: Vec<(u64, Change)>,
+}
+
+/// A turn of a loop that is repeated.
+#[derive(Copy, Clone, Debug)]
+struct Turn {
+    /// Changes and instructions before it.
+    changes: usize,
+    insns: u64,
+    /// How often it is taken.
+    times: u64,
 }
 
 /// What a path does.
@@ -191,6 +210,7 @@ impl Transfers {
 
 impl Sink for Transfers {
     const ORDERED: bool = true;
+    const REPEATS: bool = true;
 
     fn run(&mut self, _: StreamPos, run: Run<'_>) {
         self.arrive(run.start());
@@ -207,8 +227,31 @@ impl Sink for Transfers {
         }
     }
 
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
+        let (changes, insns) = (self.changes.len(), self.insns);
+        self.turn.get_or_insert(Turn { changes, insns, times });
+        self.run(at, run);
+    }
+
+    fn end_turn(&mut self) {
+        let Some(turn) = self.turn.take() else { return };
+        let times = turn.times.saturating_sub(1);
+        let changes = self.changes.len().saturating_sub(turn.changes);
+        let insns = self.insns.wrapping_sub(turn.insns);
+        if changes > 0 && times > 0 {
+            self.push(Change::Again { changes, insns, times });
+        }
+        self.insns = self.insns.wrapping_add(insns.wrapping_mul(times));
+    }
+
     fn is_full(&self) -> bool {
         size_of_val(self.changes.as_slice()) >= ROOM
+    }
+
+    fn bytes(&self) -> Option<usize> {
+        let changes = self.changes.capacity().saturating_add(self.known_changes.capacity());
+        let paths = self.paths.capacity().saturating_mul(size_of::<Option<Known>>());
+        Some(changes.saturating_mul(size_of::<(u64, Change)>()).saturating_add(paths))
     }
 
     fn event(&mut self, _: StreamPos, event: Event) {

@@ -54,7 +54,7 @@ impl Tracer<'_> {
                 return Err(Fault::NoPredictor);
             }
             Payload::BranchCount(p) => {
-                if !S::REPEATS
+                if !(S::REPEATS && sink.repeats())
                     && let Some(rest) = p.branch_count.checked_sub(SLICE)
                 {
                     // An address without code is a fault before the first branch.

@@ -1,6 +1,6 @@
 //! The file format of callgrind, which KCachegrind and `callgrind_annotate` read.
 
-use super::{CallForm, Callee, Names};
+use super::{CallForm, Callee, Names, Turns};
 use hartrace_decoder::calls::{Frame, Visit};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -20,6 +20,9 @@ pub struct Costs {
     active: Vec<(Callee, u64)>,
     /// Instructions up to here are counted.
     counted: u64,
+    turns: Turns,
+    /// The fewest active functions since the turns began.
+    fewest: usize,
 }
 
 /// Calls of a function by another one.
@@ -34,13 +37,16 @@ impl Costs {
         // Instructions outside of any function: there is always one, so there are none.
         if let Some((function, _)) = self.active.last() {
             let insns = self.functions.entry(*function).or_default();
-            *insns = insns.saturating_add(at.saturating_sub(self.counted));
+            let more = self.turns.all(at.saturating_sub(self.counted));
+            *insns = insns.saturating_add(more);
         }
         self.counted = at;
     }
 }
 
 impl Visit for Costs {
+    const ONE_BY_ONE: u64 = 0;
+
     fn enter(&mut self, frame: &Frame, at: u64) {
         self.count(at);
         let callee = Callee::from(frame);
@@ -51,11 +57,27 @@ impl Visit for Costs {
     fn leave(&mut self, _: &Frame, at: u64) {
         self.count(at);
         let Some((function, since)) = self.active.pop() else { return };
+        self.fewest = self.fewest.min(self.active.len());
         if let Some((caller, _)) = self.active.last() {
             let called = self.calls.entry((*caller, function)).or_default();
-            called.times = called.times.saturating_add(1);
-            called.insns = called.insns.saturating_add(at.saturating_sub(since));
+            called.times = called.times.saturating_add(self.turns.all(1));
+            let insns = self.turns.all(at.saturating_sub(since));
+            called.insns = called.insns.saturating_add(insns);
         }
+    }
+
+    fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
+        self.count(at);
+        (self.turns, self.fewest) = (Turns::begin(times, more), self.active.len());
+    }
+
+    fn end_turns(&mut self, at: u64) {
+        self.count(at);
+        // What the first turn has entered, and not left, was entered by the last.
+        for (_, since) in self.active.iter_mut().skip(self.fewest) {
+            *since = since.saturating_add(self.turns.more);
+        }
+        self.counted = self.turns.end(at);
     }
 }
 

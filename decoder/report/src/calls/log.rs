@@ -1,6 +1,6 @@
 //! Calls in order, with their times.
 
-use super::Callee;
+use super::{Callee, TURNS_DRAWN, Turns};
 use hartrace_decoder::calls::{Frame, Visit};
 use hartrace_decoder::{Clock, Time, Unit};
 
@@ -28,6 +28,20 @@ pub struct Log {
     now: u64,
     /// By how much a clock that went back is ahead of what it says.
     ahead: u64,
+    /// Turns of a loop that are one entry.
+    turns: Option<Together>,
+}
+
+/// Turns of a loop that are one entry.
+#[derive(Debug)]
+struct Together {
+    /// Instructions before them.
+    start: u64,
+    turns: Turns,
+    /// What the first turn has entered, and not left.
+    entered: Vec<Callee>,
+    /// Anything is entered or left.
+    changes: bool,
 }
 
 /// When something happened.
@@ -43,12 +57,20 @@ pub(super) struct When {
 pub(super) enum Happened {
     Enter(Callee),
     Leave(Callee),
+    /// So many turns of a loop follow, with calls that are not listed.
+    EnterTurns(u64),
+    LeaveTurns(u64),
     /// Another context runs.
     Context(u64),
     /// Part of the trace is missing.
     Gap,
     /// The clock went back. Times continue from where they were.
     Back,
+}
+
+/// The name of turns that are one entry.
+pub(super) fn more_turns(times: u64) -> String {
+    format!("{times} more turns")
 }
 
 /// A reading of the clock.
@@ -149,12 +171,48 @@ fn share(passed: u64, ticks: u64, insns: u64) -> u64 {
 }
 
 impl Visit for Log {
+    const ONE_BY_ONE: u64 = TURNS_DRAWN;
+
     fn enter(&mut self, frame: &Frame, at: u64) {
-        self.push(at, Happened::Enter(frame.into()));
+        match &mut self.turns {
+            Some(together) => {
+                together.entered.push(frame.into());
+                together.changes = true;
+            }
+            None => self.push(at, Happened::Enter(frame.into())),
+        }
     }
 
     fn leave(&mut self, frame: &Frame, at: u64) {
+        let mut at = at;
+        if let Some(together) = &mut self.turns {
+            together.changes = true;
+            if together.entered.pop().is_some() {
+                return;
+            }
+            // It was entered before the turns, and left by the first.
+            at = together.start;
+        }
         self.push(at, Happened::Leave(frame.into()));
+    }
+
+    fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
+        let turns = Turns::begin(times, more);
+        let entered = Vec::new();
+        self.turns = Some(Together { start: at, turns, entered, changes: false });
+    }
+
+    fn end_turns(&mut self, at: u64) {
+        let Some(Together { start, mut turns, entered, changes }) = self.turns.take() else {
+            return;
+        };
+        if changes {
+            let times = turns.times;
+            let end = turns.end(at);
+            self.push(start, Happened::EnterTurns(times));
+            self.push(end, Happened::LeaveTurns(times));
+            entered.into_iter().for_each(|callee| self.push(end, Happened::Enter(callee)));
+        }
     }
 
     fn context(&mut self, context: u64, at: u64) {

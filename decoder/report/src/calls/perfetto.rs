@@ -1,6 +1,6 @@
 //! Traces for Perfetto: protobuf messages, as `perfetto_trace.proto` describes them.
 
-use super::log::{Happened, Log};
+use super::log::{Happened, Log, more_turns};
 use super::protobuf::Message;
 use super::{CallForm, Callee, Names};
 use hartrace_decoder::Unit;
@@ -10,7 +10,8 @@ use std::io::{self, Write};
 /// A trace for <https://ui.perfetto.dev>: a track for each source and context, a slice for each call, and an instant for
 /// each gap. Times are those of the trace, or the number of instructions if it has none; tracks say which. Slices whose
 /// start lies between two times of the trace are marked `interpolated`. Inlined functions are slices within that of the
-/// function around them, and are marked `inlined`.
+/// function around them, and are marked `inlined`. Where a trace only counts the turns of a loop with calls, the calls
+/// of the first turns are slices, and all other turns are one, `N more turns`.
 #[derive(Debug, Default)]
 pub struct Perfetto {
     timing: Timing,
@@ -104,13 +105,16 @@ impl Perfetto {
                         event.message(4, Message::default().text(10, "interpolated").number(2, 1));
                     }
                 }
+                Happened::EnterTurns(times) => {
+                    event.number(9, BEGIN).number(11, track).text(23, &more_turns(times));
+                }
                 Happened::Gap => {
                     event.number(9, INSTANT).number(11, track).text(23, "gap");
                 }
                 Happened::Back => {
                     event.number(9, INSTANT).number(11, track).text(23, "the clock went back");
                 }
-                Happened::Leave(_) | Happened::Context(_) => {
+                Happened::Leave(_) | Happened::LeaveTurns(_) | Happened::Context(_) => {
                     event.number(9, END).number(11, track);
                 }
             }

@@ -1,6 +1,6 @@
 //! The file format of speedscope.
 
-use super::log::{Happened, Log, When};
+use super::log::{Happened, Log, When, more_turns};
 use super::{CallForm, Callee, Names};
 use hartrace_decoder::Unit;
 use serde_json::json;
@@ -8,15 +8,24 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// An evented profile of <https://www.speedscope.app>: every call, in order. Times are those of the trace, or the number
-/// of instructions if it has none; the name of the profile says which.
+/// of instructions if it has none; the name of the profile says which. Where a trace only counts the turns of a loop with
+/// calls, the calls of the first turns are written, and all other turns are one frame, `N more turns`.
 #[derive(Debug, Default)]
 pub struct Speedscope {
     name: String,
     unit: Option<Unit>,
     started: bool,
     /// Numbers of functions, in the order in which they were entered first.
-    frames: HashMap<Callee, usize>,
-    functions: Vec<Callee>,
+    frames: HashMap<Entered, usize>,
+    entered: Vec<Entered>,
+}
+
+/// What has a frame.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+enum Entered {
+    Function(Callee),
+    /// So many turns of a loop.
+    Turns(u64),
 }
 
 impl Speedscope {
@@ -43,15 +52,17 @@ impl Speedscope {
             write!(out, "\"startValue\":0,\"events\":[")?;
         }
         for (When { time: at, .. }, happened) in calls.take() {
-            let (kind, callee) = match happened {
-                Happened::Enter(callee) => ('O', names.one(callee)),
-                Happened::Leave(callee) => ('C', names.one(callee)),
+            let (kind, entered) = match happened {
+                Happened::Enter(callee) => ('O', Entered::Function(names.one(callee))),
+                Happened::Leave(callee) => ('C', Entered::Function(names.one(callee))),
+                Happened::EnterTurns(times) => ('O', Entered::Turns(times)),
+                Happened::LeaveTurns(times) => ('C', Entered::Turns(times)),
                 // All functions are left before.
                 Happened::Context(_) | Happened::Gap | Happened::Back => continue,
             };
-            let next = self.functions.len();
-            let frame = *self.frames.entry(callee).or_insert_with(|| {
-                self.functions.push(callee);
+            let next = self.entered.len();
+            let frame = *self.frames.entry(entered).or_insert_with(|| {
+                self.entered.push(entered);
                 next
             });
             let comma = if std::mem::replace(&mut self.started, true) { "," } else { "" };
@@ -93,11 +104,14 @@ impl CallForm for Speedscope {
         if !self.started {
             self.events(&mut Log::default(), names, out)?;
         }
-        let frames = self.functions.iter().map(|function| match names.source(*function) {
-            Some((file, line)) => {
-                json!({"name": names.name(*function), "file": file, "line": line})
-            }
-            None => json!({"name": names.name(*function)}),
+        let frames = self.entered.iter().map(|entered| match *entered {
+            Entered::Turns(times) => json!({"name": more_turns(times)}),
+            Entered::Function(function) => match names.source(function) {
+                Some((file, line)) => {
+                    json!({"name": names.name(function), "file": file, "line": line})
+                }
+                None => json!({"name": names.name(function)}),
+            },
         });
         let frames = json!(frames.collect::<Vec<_>>());
         writeln!(out, "\n],\"endValue\":{end}}}],\n\"shared\":{{\"frames\":{frames}}}}}")

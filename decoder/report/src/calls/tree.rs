@@ -1,6 +1,7 @@
 //! The instructions of each call stack.
 
 use super::Callee;
+use super::turns::Turns;
 use hartrace_decoder::calls::{Frame, Visit};
 use std::collections::HashMap;
 
@@ -18,6 +19,7 @@ pub struct Tree {
     beyond: u64,
     /// Instructions up to here are counted.
     counted: u64,
+    turns: Turns,
 }
 
 #[derive(Debug)]
@@ -41,7 +43,8 @@ impl Tree {
             self.stacks.push(Stack { caller: 0, callee: Callee::Function(0), insns: 0 });
         }
         if let Some(stack) = self.stacks.get_mut(self.now as usize) {
-            stack.insns = stack.insns.saturating_add(at.saturating_sub(self.counted));
+            let insns = self.turns.all(at.saturating_sub(self.counted));
+            stack.insns = stack.insns.saturating_add(insns);
         }
         self.counted = at;
     }
@@ -59,6 +62,8 @@ impl Tree {
 }
 
 impl Visit for Tree {
+    const ONE_BY_ONE: u64 = 0;
+
     fn enter(&mut self, frame: &Frame, at: u64) {
         self.count(at);
         let callee = Callee::from(frame);
@@ -82,5 +87,15 @@ impl Visit for Tree {
         } else if let Some(stack) = self.stacks.get(self.now as usize) {
             self.now = stack.caller;
         }
+    }
+
+    fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
+        self.count(at);
+        self.turns = Turns::begin(times, more);
+    }
+
+    fn end_turns(&mut self, at: u64) {
+        self.count(at);
+        self.counted = self.turns.end(at);
     }
 }

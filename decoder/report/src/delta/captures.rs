@@ -12,7 +12,7 @@ use hartrace_decoder::{Event, StreamPos};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::Read;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -175,7 +175,9 @@ fn round(
             let decoder =
                 Decoder { follow, start: starts.next(), strict, file, source, found, progress };
             let input = Decoding(&*tape);
-            (&*tape, gaps, parts, scope.spawn(move || decoder.run(input, &sender)))
+            let decoding =
+                thread::Builder::new().spawn_scoped(scope, move || decoder.run(input, &sender));
+            (&*tape, gaps, parts, decoding)
         });
         let ((tape_a, gaps_a, parts_a, of_a), (tape_b, gaps_b, parts_b, of_b)) = (a, b);
         let mut watching = Watching {
@@ -195,7 +197,9 @@ fn round(
     })
 }
 
-fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+/// How the decoding on a thread ended, if the system had a thread for it.
+fn joined(thread: io::Result<ScopedJoinHandle<'_, Flow>>) -> Flow {
+    let thread = thread.map_err(StreamError::Input)?;
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
@@ -268,7 +272,7 @@ impl Decoder<'_, '_> {
                 let (mut pieces, notes) = noted.into_parts();
                 let notes = notes.into_iter().map(|(at, event)| (id, after(first, at), event));
                 let notes = notes.collect();
-                pieces.0.iter_mut().for_each(|(at, _)| *at = after(first, *at));
+                pieces.list.iter_mut().for_each(|(at, _)| *at = after(first, *at));
                 if parts.send(Part { pieces, notes }).is_err() {
                     return Ok(ControlFlow::Break(()));
                 }

@@ -1,6 +1,7 @@
 //! Compares two traces as they are decoded.
 
 use super::side::{Piece, Pieces, Side};
+use super::unrolled::Repeated;
 use super::{Delta, Stretch};
 use hartrace_decoder::calls::{CallStack, Frame, Functions, Transfers, Visit};
 use hartrace_decoder::{Run, Sink, StreamPos};
@@ -26,6 +27,8 @@ const BATCH: u32 = 1 << 12;
 struct Nobody;
 
 impl Visit for Nobody {
+    const ONE_BY_ONE: u64 = 0;
+
     fn enter(&mut self, _: &Frame, _: u64) {}
     fn leave(&mut self, _: &Frame, _: u64) {}
 }
@@ -58,6 +61,19 @@ impl Stack {
         if self.waiting >= BATCH {
             self.settle();
         }
+    }
+
+    /// Takes turns of a loop, the one before which was the same.
+    fn repeat(&mut self, at: StreamPos, turn: &[Piece], times: u64) {
+        for piece in turn {
+            if let Piece::Code { start, end, leaves, transfer, .. } = *piece
+                && let Some(run) = Run::new(start, &[0], end, leaves)
+            {
+                self.transfers.repeat(at, run.with_transfer(transfer), times);
+            }
+        }
+        self.transfers.end_turn();
+        self.settle();
     }
 
     fn settle(&mut self) {
@@ -118,6 +134,8 @@ impl Compare {
     ) {
         let [insns_a, insns_b] = self.delta.insns;
         let (mut a, mut b) = (Side::new(a, insns_a), Side::new(b, insns_b));
+        // Equal pieces in a row of loops whose turns have the same number of pieces.
+        let mut in_step = 0u64;
         loop {
             let fronts = (a.front(), b.front());
             let common = match fronts {
@@ -137,8 +155,24 @@ impl Compare {
                         self.stack.take(at, &common);
                         self.delta.last = common.last().or(self.delta.last);
                     }
+                    let repeated = a.turns().zip(b.turns());
+                    let repeated = repeated.filter(|(a, b)| a.pieces == b.pieces);
+                    in_step = match repeated.filter(|_| fronts.0.is_some_and(is_same)) {
+                        Some(_) => in_step.saturating_add(1),
+                        None => 0,
+                    };
                     a.consume(&common);
                     b.consume(&common);
+                    // After a whole turn, all turns that both have are the same.
+                    if let Some((of_a, of_b)) = repeated.filter(|(a, _)| in_step >= a.pieces) {
+                        let times = of_a.left.min(of_b.left);
+                        if self.delta.count == 0 {
+                            self.stack.repeat(at, &a.turn(), times);
+                        }
+                        a.pass_turns(times);
+                        b.pass_turns(times);
+                        in_step = 0;
+                    }
                 }
                 _ => self.differ(&mut a, &mut b),
             }
@@ -169,14 +203,22 @@ impl Compare {
             let found = align(a.window(), b.window());
             let (skip_a, skip_b) = found.unwrap_or((a.window().len(), b.window().len()));
             for _ in 0..skip_a {
-                a.skip(|piece, next| delta.counts.add(0, piece, next, functions));
+                a.skip(|piece, next| delta.counts.add(0, piece, next, 1, functions));
             }
             for _ in 0..skip_b {
-                b.skip(|piece, next| delta.counts.add(1, piece, next, functions));
+                b.skip(|piece, next| delta.counts.add(1, piece, next, 1, functions));
             }
-            if found.is_some() || (a.front().is_none() && b.front().is_none()) {
+            let ended = [a.front().is_none(), b.front().is_none()];
+            if found.is_some() || ended == [true; 2] {
                 break;
             }
+            let [times_a, times_b] = unlike_turns([a.turns(), b.turns()], ended);
+            skip_turns(a, times_a, |piece, next| {
+                delta.counts.add(0, piece, next, times_a, functions);
+            });
+            skip_turns(b, times_b, |piece, next| {
+                delta.counts.add(1, piece, next, times_b, functions);
+            });
         }
         let insns = [a.insns.saturating_sub(before[0]), b.insns.saturating_sub(before[1])];
         delta.count = delta.count.saturating_add(1);
@@ -188,6 +230,37 @@ impl Compare {
             delta.stretches.push(Stretch { before, at, first, insns });
         }
     }
+}
+
+/// After windows that are not alike: how many turns on each side are not alike either, since they repeat these windows.
+fn unlike_turns(turns: [Option<Repeated>; 2], ended: [bool; 2]) -> [u64; 2] {
+    let window = WINDOW as u64;
+    let all = |turns: &Repeated| turns.left.saturating_mul(turns.pieces);
+    match (turns, ended) {
+        ([Some(a), None], [_, true]) => [a.left, 0],
+        ([None, Some(b)], [true, _]) => [0, b.left],
+        ([Some(a), Some(b)], _) if a.unrolled.min(b.unrolled) >= window => {
+            let pieces = all(&a).min(all(&b));
+            [a, b].map(|turns| pieces.checked_div(turns.pieces).unwrap_or(0))
+        }
+        _ => [0; 2],
+    }
+}
+
+/// Skips turns that only one trace has; `with` gets each piece of a turn, and the one after it.
+fn skip_turns<I: Iterator<Item = Pieces>>(
+    side: &mut Side<I>,
+    times: u64,
+    mut with: impl FnMut(&Piece, Option<&Piece>),
+) {
+    if times == 0 {
+        return;
+    }
+    let turn = side.turn();
+    for (piece, next) in turn.iter().zip(turn.iter().cycle().skip(1)) {
+        with(piece, Some(next));
+    }
+    side.pass_turns(times);
 }
 
 /// How many pieces to skip on both sides so that both continue alike; as few as possible.

@@ -13,19 +13,20 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts what only one trace has here.
+    /// Counts what only one trace has here, so many times.
     pub(super) fn add(
         &mut self,
         side: usize,
         piece: &Piece,
         next: Option<&Piece>,
+        times: u64,
         functions: &Functions,
     ) {
         let (Some(start), Some(last)) = (piece.start(), piece.last()) else { return };
         let function = functions.containing(start).map_or(start, |range| range.start);
-        count(&mut self.functions, function, side, piece.insns());
+        count(&mut self.functions, function, side, piece.insns().saturating_mul(times));
         if let Some(to) = next.and_then(Piece::start) {
-            count(&mut self.edges, (last, to), side, 1);
+            count(&mut self.edges, (last, to), side, times);
         }
     }
 

@@ -1,7 +1,9 @@
 //! One of two traces.
 
+use super::unrolled::{Repeated, Unrolled};
 use crate::report::{Collect, ROOM};
 use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos, Transfer};
+use std::ops::Range;
 
 /// Something that a trace contains.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -72,33 +74,73 @@ impl Piece {
 
 /// The pieces of a part of a trace.
 #[derive(Debug, Default)]
-pub struct Pieces(pub(super) Vec<(StreamPos, Piece)>);
+pub struct Pieces {
+    pub(super) list: Vec<(StreamPos, Piece)>,
+    /// Turns of loops that the trace only counts, in order.
+    pub(super) turns: Vec<Turns>,
+    /// The turn that is being reported: where it starts, and how often it is taken.
+    turn: Option<(usize, u64)>,
+    /// Pieces before this place are complete.
+    complete: usize,
+}
+
+/// A turn of a loop that is repeated.
+#[derive(Clone, Debug)]
+pub(super) struct Turns {
+    /// Its pieces.
+    pub(super) pieces: Range<usize>,
+    /// How often it is taken after the first time.
+    pub(super) more: u64,
+}
 
 impl Sink for Pieces {
     const ORDERED: bool = true;
+    const REPEATS: bool = true;
 
     fn run(&mut self, at: StreamPos, run: Run<'_>) {
         let (start, last, end) = (run.start(), run.last(), run.end());
         let (insns, leaves, transfer) = (run.insns(), run.leaves(), run.transfer());
         if let Some((_, Piece::Code { last: l, end: e, insns: i, leaves: h, transfer: t, .. })) =
-            self.0.last_mut()
+            self.list.get_mut(self.complete..).and_then(<[_]>::last_mut)
             && (*h, *e) == (Leaves::No, start)
             && let Some(sum) = i.checked_add(insns)
         {
             (*l, *e, *i, *h, *t) = (last, end, sum, leaves, transfer);
             return;
         }
-        self.0.push((at, Piece::Code { start, last, end, insns, leaves, transfer }));
+        self.list.push((at, Piece::Code { start, last, end, insns, leaves, transfer }));
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {
         if matches!(event, Event::Trap { .. } | Event::Gap(_) | Event::Off(_)) {
-            self.0.push((at, Piece::Other(event)));
+            self.list.push((at, Piece::Other(event)));
+        }
+    }
+
+    fn repeat(&mut self, at: StreamPos, run: Run<'_>, times: u64) {
+        if self.turn.is_none() {
+            self.complete = self.list.len();
+            self.turn = Some((self.complete, times));
+        }
+        self.run(at, run);
+    }
+
+    fn end_turn(&mut self) {
+        let Some((start, times)) = self.turn.take() else { return };
+        self.complete = self.list.len();
+        let (pieces, more) = (start..self.complete, times.saturating_sub(1));
+        if !pieces.is_empty() && more > 0 {
+            self.turns.push(Turns { pieces, more });
         }
     }
 
     fn is_full(&self) -> bool {
-        size_of_val(self.0.as_slice()) >= ROOM
+        size_of_val(self.list.as_slice()) >= ROOM
+    }
+
+    fn bytes(&self) -> Option<usize> {
+        let list = self.list.capacity().saturating_mul(size_of::<(StreamPos, Piece)>());
+        Some(list.saturating_add(self.turns.capacity().saturating_mul(size_of::<Turns>())))
     }
 }
 
@@ -107,6 +149,8 @@ impl Collect for Pieces {}
 /// One of two traces, as it arrives.
 pub(super) struct Side<I> {
     parts: I,
+    /// The part that has arrived last, as far as it is not among `pieces`.
+    rest: Unrolled,
     /// What has arrived; everything before `next` has been compared.
     pieces: Vec<(StreamPos, Piece)>,
     next: usize,
@@ -118,7 +162,8 @@ pub(super) struct Side<I> {
 impl<I: Iterator<Item = Pieces>> Side<I> {
     /// Starts after this number of instructions.
     pub(super) fn new(parts: I, insns: u64) -> Self {
-        Self { parts, pieces: Vec::new(), next: 0, at: StreamPos::default(), insns }
+        let rest = Unrolled::default();
+        Self { parts, rest, pieces: Vec::new(), next: 0, at: StreamPos::default(), insns }
     }
 
     /// What has not been compared, as far as it has arrived.
@@ -129,11 +174,32 @@ impl<I: Iterator<Item = Pieces>> Side<I> {
     /// Waits until there are `count` pieces, or all that are left.
     pub(super) fn fill(&mut self, count: usize) {
         while self.window().len() < count {
-            let Some(Pieces(mut more)) = self.parts.next() else { return };
-            self.pieces.drain(..self.next);
-            self.next = 0;
-            self.pieces.append(&mut more);
+            if self.next >= self.pieces.len() / 2 {
+                self.pieces.drain(..self.next);
+                self.next = 0;
+            }
+            if self.rest.unroll_to(&mut self.pieces) {
+                continue;
+            }
+            let Some(part) = self.parts.next() else { return };
+            self.rest = Unrolled::new(part);
         }
+    }
+
+    /// The loop whose turns come next, if there are turns that have not been unrolled.
+    pub(super) fn turns(&self) -> Option<Repeated> {
+        self.rest.turns().filter(|turns| self.window().len() as u64 <= turns.unrolled)
+    }
+
+    /// The pieces of a turn from here on.
+    pub(super) fn turn(&self) -> Vec<Piece> {
+        self.rest.turn(self.window().len())
+    }
+
+    /// Goes on after so many turns.
+    pub(super) fn pass_turns(&mut self, times: u64) {
+        let insns = self.rest.pass_turns(times);
+        self.insns = self.insns.saturating_add(insns);
     }
 
     /// What comes next; `None` at the end.

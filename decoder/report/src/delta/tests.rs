@@ -1,7 +1,9 @@
 use super::compare::{ALIKE, PLACES, align};
 use super::*;
+use crate::calls::tests::{Block, report, trace};
 use hartrace_decoder::calls::Functions;
 use hartrace_decoder::{Event, Leaves, Run, Sink, Transfer};
+use hartrace_tests::case::Dice;
 use std::sync::Arc;
 
 /// Functions of 0x100 bytes from 0x1000 up.
@@ -148,7 +150,7 @@ fn an_alignment_skips_as_little_as_possible() {
         let a = random.starts(count, addresses);
         let changes = random.below(4);
         let b = random.changed(&a, addresses, changes);
-        let (Pieces(a), Pieces(b)) = (pieces(&a), pieces(&b));
+        let (a, b) = (pieces(&a).list, pieces(&b).list);
         let skip = random.below(4) as usize;
         let a = a.get(skip..).unwrap_or_default();
         assert_eq!(align(a, &b), align_slowly(a, &b), "case {case}");
@@ -180,4 +182,64 @@ fn long_traces_are_aligned_again() {
             assert!(alone <= delta.alone[side], "of one side, or of both alike");
         }
     }
+}
+
+/// The pieces of loops, with every turn of its own unless they are `counted`.
+fn loops(trace: &[(Vec<Block>, u64)], counted: bool) -> std::array::IntoIter<Pieces, 1> {
+    let mut pieces = Pieces::default();
+    report(trace, counted, &mut pieces);
+    [pieces].into_iter()
+}
+
+/// Loops that a trace only counts are compared as if every turn were in the trace.
+#[test]
+fn counted_turns_are_compared_like_turns() {
+    let mut differ = 0;
+    for seed in 0..600 {
+        let mut dice = Dice::new(seed);
+        let a = trace(&mut dice, 300);
+        let mut b = a.clone();
+        match dice.range(0, 3) {
+            // Another number of turns, another loop, or another trace.
+            0 => b[0].1 = dice.range(0, 300),
+            1 => b.extend(trace(&mut dice, 300)),
+            2 => b = trace(&mut dice, 300),
+            _ => {}
+        }
+        let [each, counted] = [false, true].map(|counted| {
+            let found = delta([loops(&a, counted), loops(&b, counted)], &functions(), 10);
+            let counts = (found.counts.functions(), found.counts.edges());
+            (
+                found.count,
+                found.insns,
+                found.alone,
+                found.stretches,
+                found.last,
+                found.stack,
+                counts,
+            )
+        });
+        assert_eq!(each, counted, "seed {seed}: {a:?} {b:?}");
+        differ += u32::from(each.0 > 0);
+    }
+    assert!((100..500).contains(&differ), "{differ} differ");
+}
+
+#[test]
+fn billions_of_turns_are_compared_at_once() {
+    let turn = trace(&mut Dice::new(1), 1).swap_remove(0).0;
+    let insns: u64 = {
+        let once = delta([loops(&[(turn.clone(), 1)], false), loops(&[], false)], &functions(), 1);
+        once.insns[0]
+    };
+    let [few, many] = [(1 << 31) + 7, 1 << 32];
+    let [a, b] = [few, many].map(|times| loops(&[(turn.clone(), times)], true));
+    let found = delta([a, b], &functions(), 10);
+    assert_eq!(found.insns, [few * insns, many * insns]);
+    assert_eq!((found.count, found.alone), (1, [0, (many - few) * insns]));
+    // Neither is in the other.
+    let other: Vec<Block> = turn.iter().map(|block| block.moved(0x4000)).collect();
+    let [a, b] = [(turn, few), (other, many)].map(|some| loops(&[some], true));
+    let found = delta([a, b], &functions(), 10);
+    assert_eq!((found.count, found.alone), (1, [few * insns, many * insns]));
 }

@@ -1,6 +1,6 @@
 //! What functions have executed, and who has called whom.
 
-use crate::calls::Callee;
+use crate::calls::{Callee, Turns};
 use hartrace_decoder::calls::{Frame, Visit, Why};
 use std::collections::HashMap;
 
@@ -55,6 +55,9 @@ pub(super) struct Costs {
     active: Vec<Active>,
     /// Instructions up to here are counted.
     counted: u64,
+    turns: Turns,
+    /// The fewest active functions since the turns began.
+    fewest: usize,
 }
 
 /// A function that is active, and since when.
@@ -101,7 +104,8 @@ impl Costs {
     fn count(&mut self, at: u64) {
         let top = self.active.last().and_then(|top| self.functions.get_mut(top.function));
         if let Some(cost) = top {
-            cost.own = cost.own.saturating_add(at.saturating_sub(self.counted));
+            let insns = self.turns.all(at.saturating_sub(self.counted));
+            cost.own = cost.own.saturating_add(insns);
         }
         self.counted = at;
     }
@@ -131,18 +135,19 @@ impl Visit for Costs {
         self.active.push(Active { function, code, since: at, called });
         if let Some(cost) = self.functions.get_mut(function) {
             cost.active = cost.active.saturating_add(1);
-            cost.calls = cost.calls.saturating_add(called.into());
+            cost.calls = cost.calls.saturating_add(self.turns.all(called.into()));
         }
     }
 
     fn leave(&mut self, _: &Frame, at: u64) {
         self.count(at);
         let Some(Active { function, since, called, .. }) = self.active.pop() else { return };
+        self.fewest = self.fewest.min(self.active.len());
         let insns = at.saturating_sub(since);
         if let Some(cost) = self.functions.get_mut(function) {
             cost.active = cost.active.saturating_sub(1);
             if cost.active == 0 {
-                cost.total = cost.total.saturating_add(insns);
+                cost.total = cost.total.saturating_add(self.turns.all(insns));
             }
             if insns > cost.longest.1 {
                 cost.longest = (since, insns);
@@ -150,9 +155,23 @@ impl Visit for Costs {
         }
         if let Some(caller) = self.active.last() {
             let sum = self.calls.entry((caller.function, function)).or_default();
-            sum.times = sum.times.saturating_add(called.into());
-            sum.insns = sum.insns.saturating_add(insns);
+            sum.times = sum.times.saturating_add(self.turns.all(called.into()));
+            sum.insns = sum.insns.saturating_add(self.turns.all(insns));
         }
+    }
+
+    fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
+        self.count(at);
+        (self.turns, self.fewest) = (Turns::begin(times, more), self.active.len());
+    }
+
+    fn end_turns(&mut self, at: u64) {
+        self.count(at);
+        // What the first turn has entered, and not left, was entered by the last.
+        for active in self.active.iter_mut().skip(self.fewest) {
+            active.since = active.since.saturating_add(self.turns.more);
+        }
+        self.counted = self.turns.end(at);
     }
 }
 

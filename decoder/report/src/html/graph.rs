@@ -4,7 +4,7 @@ use super::SPANS;
 use super::anchors::Anchors;
 use super::costs::Costs;
 use super::lanes::{Lanes, higher};
-use crate::calls::{CallForm, Names};
+use crate::calls::{CallForm, Names, TURNS_DRAWN};
 use hartrace_decoder::Time;
 use hartrace_decoder::calls::{Frame, Visit, Why};
 use std::collections::BTreeSet;
@@ -67,6 +67,8 @@ impl Drawn {
 }
 
 impl Visit for Drawn {
+    const ONE_BY_ONE: u64 = TURNS_DRAWN;
+
     fn enter(&mut self, frame: &Frame, at: u64) {
         let frame = self.one(frame);
         self.lanes.enter(&frame, at);
@@ -76,6 +78,16 @@ impl Visit for Drawn {
     fn leave(&mut self, frame: &Frame, at: u64) {
         self.lanes.leave(frame, at);
         self.costs.leave(frame, at);
+    }
+
+    fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
+        self.lanes.begin_turns(at, times, more);
+        self.costs.begin_turns(at, times, more);
+    }
+
+    fn end_turns(&mut self, at: u64) {
+        self.lanes.end_turns(at);
+        self.costs.end_turns(at);
     }
 
     fn context(&mut self, context: u64, at: u64) {
@@ -128,5 +140,31 @@ impl CallForm for Graph {
             self.length = self.length.max(instructions);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls::tests::{changes, follow, trace};
+    use hartrace_tests::case::Dice;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn counted_turns_cost_as_much_as_turns() {
+        for seed in 0..200 {
+            let most = if seed % 30 == 0 { 6000 } else { 300 };
+            let trace = trace(&mut Dice::new(seed), most);
+            let [each, counted] = [false, true].map(|counted| {
+                let (_, graph) = follow(Graph::default(), &trace, counted);
+                let calls: BTreeMap<_, _> = graph.costs.calls.clone().into_iter().collect();
+                let sums = (graph.costs.functions, calls, graph.instructions);
+                (sums, format!("{:?}", graph.ended))
+            });
+            assert_eq!(each.0, counted.0, "seed {seed}: {trace:?}");
+            if changes(&trace) <= TURNS_DRAWN {
+                assert_eq!(each.1, counted.1, "seed {seed}: {trace:?}");
+            }
+        }
     }
 }

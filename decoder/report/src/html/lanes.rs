@@ -1,6 +1,6 @@
 //! A timeline of calls that stays small, however long the trace is.
 
-use crate::calls::Callee;
+use crate::calls::{Callee, Turns};
 use hartrace_decoder::calls::{Frame, Visit};
 use std::collections::BTreeMap;
 
@@ -93,6 +93,9 @@ pub(super) struct Lanes {
     /// Functions that are active, with the number of instructions before each.
     open: Vec<(Callee, u64)>,
     threshold: u64,
+    turns: Turns,
+    /// The fewest active functions since the turns began.
+    fewest: usize,
 }
 
 impl Lanes {
@@ -124,7 +127,7 @@ impl Lanes {
     fn add(&mut self, span: Span) {
         let may = self.lanes.len() < LANES || self.lanes.contains_key(&self.context);
         if !may || usize::from(span.row) >= ROWS {
-            self.left_out = self.left_out.saturating_add(1);
+            self.left_out = self.left_out.saturating_add(span.calls);
             return;
         }
         self.lanes.entry(self.context).or_default().add(span, self.threshold);
@@ -143,9 +146,24 @@ impl Visit for Lanes {
 
     fn leave(&mut self, _: &Frame, at: u64) {
         let Some((function, start)) = self.open.pop() else { return };
+        self.fewest = self.fewest.min(self.open.len());
         let row = u16::try_from(self.open.len()).unwrap_or(u16::MAX);
-        let busy = at.saturating_sub(start);
-        self.add(Span { start, end: at, row, function: Some(function), calls: 1, busy });
+        let busy = self.turns.all(at.saturating_sub(start));
+        // Calls of all turns are drawn together.
+        let (end, calls) = (at.saturating_add(self.turns.more), self.turns.times);
+        self.add(Span { start, end, row, function: Some(function), calls, busy });
+    }
+
+    fn begin_turns(&mut self, _: u64, times: u64, more: u64) {
+        (self.turns, self.fewest) = (Turns::begin(times, more), self.open.len());
+    }
+
+    fn end_turns(&mut self, at: u64) {
+        // What the first turn has entered, and not left, was entered by the last.
+        for (_, since) in self.open.iter_mut().skip(self.fewest) {
+            *since = since.saturating_add(self.turns.more);
+        }
+        self.turns.end(at);
     }
 
     fn context(&mut self, context: u64, _: u64) {

@@ -163,15 +163,19 @@ impl<'a> Job<'a> {
         self.run(
             || Transfers::new(Arc::clone(&functions)),
             |writer, piece, _| {
-                reducer.take(&piece, &mut |span| {
-                    let segment = span.segment;
-                    writer.batch.push(row(key, segment, span.depth, &span));
-                });
-                let left = reducer.left();
-                if left > MOST_LEFT {
-                    return Err(PartsError::TooOpen { part, left });
+                let (mut piece, mut more) = (piece.unrolled(), true);
+                while more {
+                    more = reducer.take(&mut piece, &mut |span| {
+                        let segment = span.segment;
+                        writer.batch.push(row(key, segment, span.depth, &span));
+                    });
+                    let left = reducer.left();
+                    if left > MOST_LEFT {
+                        return Err(PartsError::TooOpen { part, left });
+                    }
+                    writer.flush_full()?;
                 }
-                writer.flush_full()
+                Ok(())
             },
         )?;
         self.summary.ends = Ends::Calls(reducer.finish().to_words());
