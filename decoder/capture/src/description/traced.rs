@@ -2,8 +2,8 @@
 
 use super::{At, Description, ProgramFile};
 use crate::output::{Action, FileError, Output};
-use std::{fs, io};
 use std::path::Path;
+use std::{fs, io};
 
 /// A program that was traced.
 #[derive(Copy, Clone, Debug)]
@@ -62,7 +62,8 @@ impl Description {
         let place = Self::place(capture);
         let words: Vec<String> = command.into_iter().map(quoted).collect();
         self.command = Some(words.join(" "));
-        self.programs = programs.iter().map(|traced| traced.beside(&place)).collect::<Result<_, _>>()?;
+        self.programs =
+            programs.iter().map(|traced| traced.beside(&place)).collect::<Result<_, _>>()?;
         Ok(self)
     }
 
