@@ -49,6 +49,7 @@ impl From<PartsError> for Failure {
             PartsError::Same(conflict) => conflict.into(),
             PartsError::Write(error) => error.into(),
             PartsError::Read(error) => error.into(),
+            PartsError::Described(error) => error.into(),
             error => Self::input(error),
         }
     }

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &ReceiveArgs) -> Result<Status, Failure> {
     files::check_capture(&args.output)?;
     let mut capture = CaptureOutput::arriving(&args.output)?;
     let limits = Limits { bytes: args.bytes, time: args.seconds.map(Duration::from_secs) };
-    let received = receive(input, &mut capture, &transport, &limits, signals::stop());
+    let received = receive(input, &mut capture, &transport, &limits, signals::stop()?);
     let received = received.map_err(|error| {
         let failure = match error {
             ReceiveError::Read(error) => unreadable(error),

@@ -3,13 +3,17 @@
 use crate::failure::Failure;
 use hartrace_capture::output::remove_temporaries;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::iterator::Signals;
+use signal_hook::iterator::{Handle, Signals};
 use std::process;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Whether the command ends by itself if it is asked to.
 static ENDS_ITSELF: AtomicBool = AtomicBool::new(false);
+
+/// What adds signals to those that are watched.
+static WATCHED: OnceLock<Handle> = OnceLock::new();
 
 /// Set by the first signal to such a command.
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -22,6 +26,7 @@ pub(crate) fn watch() -> Result<(), Failure> {
     let all = [SIGINT, SIGTERM, SIGHUP, SIGXFSZ].into_iter();
     let watched = all.filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let mut signals = Signals::new(watched).map_err(Failure::input)?;
+    WATCHED.get_or_init(|| signals.handle());
     thread::spawn(move || {
         for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
             let again = STOP.swap(true, Ordering::Relaxed);
@@ -34,10 +39,11 @@ pub(crate) fn watch() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lets the command end by itself at the first signal, which sets the flag.
-pub(crate) fn stop() -> &'static AtomicBool {
+/// Lets the command end by itself at the first signal, which sets the flag: Ctrl-C too, even in the background of a script.
+pub(crate) fn stop() -> Result<&'static AtomicBool, Failure> {
     ENDS_ITSELF.store(true, Ordering::Relaxed);
-    &STOP
+    let added = WATCHED.get().map_or(Ok(()), |watched| watched.add_signal(SIGINT));
+    added.map(|()| &STOP).map_err(Failure::input)
 }
 
 /// The signals that are ignored, the first in bit 0, where the system tells.

@@ -187,11 +187,15 @@ fn an_error_in_the_middle() {
 }
 
 /// A program that never ends.
-const ENDLESS: &str = "run endless.elf -o out";
+const ENDLESS: &str = "run endless.elf --limit 1000000000000 -o out";
 
 /// Starts a command, and waits until it has begun to write.
 fn writing(place: &Place, line: &str) -> Child {
-    let child = place.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // Whoever runs this test may ignore signals.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_hartrace")]);
+    command.args(line.split(' ')).current_dir(&place.dir);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let start = Instant::now();
     while !contents(place).keys().any(|path| hidden(path)) {
         assert!(start.elapsed() < Duration::from_secs(60), "{line} writes nothing");

@@ -1,6 +1,7 @@
 //! Why plans and parts fail.
 
 use super::rows::Emit;
+use hartrace_capture::described::DescribedError;
 use hartrace_capture::output::{Conflict, FileError};
 use std::io;
 use std::path::PathBuf;
@@ -27,6 +28,9 @@ pub enum PartsError {
     /// A capture cannot be read, or is not the one that is described; the error has its name.
     #[error(transparent)]
     Read(io::Error),
+    /// A capture is not the one that is described.
+    #[error(transparent)]
+    Described(#[from] DescribedError),
     /// This kind of capture cannot be cut.
     #[error("{}: {what} cannot be cut into parts; try {hint}", path.display())]
     Kind {

@@ -51,7 +51,7 @@ impl Prepared {
             }
             described => described.map_err(|error| wrong(error.to_string()))?,
         };
-        described.check_length().map_err(|error| wrong(error.to_string()))?;
+        described.check_length()?;
         if !matches!(described.content(), Ok(Content::File(_))) {
             return kind("a bundle", "the files in it, unpacked");
         }
