@@ -4,6 +4,7 @@ use crate::args::ExecArgs;
 use crate::described::command;
 use crate::failure::{Failure, Status};
 use crate::{files, progress};
+use hartrace_capture::output::create_folder;
 use hartrace_etrace::ingress::Retired;
 use hartrace_sources::executed::modes::{self, UnknownMode};
 use hartrace_sources::executed::round::{Line, RoundError, Table, Trial};
@@ -86,7 +87,11 @@ pub(crate) fn trace(
     bar: &ProgressBar,
     mut retired: impl FnMut(&[Retired]) -> Result<(), Failure>,
 ) -> Result<Vec<Line>, Failure> {
-    let output = |mode: &str| file(mode).map(|file| files::create_capture(&file)).transpose();
+    let output = |mode: &str| {
+        let Some(file) = file(mode) else { return Ok(None) };
+        create_folder(&file)?;
+        files::create_capture(&file).map(Some)
+    };
     let mut lines = trial.run(output, |rows| {
         bar.inc(half_words(rows));
         retired(rows)

@@ -175,10 +175,9 @@ pub(crate) fn create_new(path: &Path) -> Result<Output, Failure> {
     create(path)
 }
 
-/// Opens a capture for writing, in a folder that is created if there is none. Its description is written with it.
+/// Opens a capture for writing. Its description is written with it.
 pub(crate) fn create_capture(path: &Path) -> Result<CaptureOutput, Failure> {
     check_capture(path)?;
-    create_folder(path)?;
     Ok(CaptureOutput::create(path)?)
 }
 
