@@ -45,6 +45,10 @@ pub trait CallForm {
     /// Nothing is known yet but the names of functions.
     fn calls(&self, names: &Names<'_>) -> Self::Calls;
 
+    /// Follows the next part of a source. Each form calls [`CallStack::replay`] itself: a function of the trait would
+    /// be compiled anew, and worse, by every crate that uses it.
+    fn replay(stack: &mut CallStack<Self::Calls>, part: &Transfers);
+
     /// Writes what can be written before the end.
     fn write(
         &mut self,
@@ -126,7 +130,7 @@ impl<F: CallForm> Report for Calls<'_, F> {
     ) -> io::Result<()> {
         let start = || CallStack::new(Arc::clone(&self.functions), self.form.calls(&self.names));
         let stack = self.stacks.entry(source).or_insert_with(start);
-        stack.replay(&part);
+        F::replay(stack, &part);
         self.form.write(source, stack.visit(), &self.names, out)
     }
 

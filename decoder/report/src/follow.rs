@@ -169,8 +169,11 @@ fn decode_prepared<P: Collect + 'static, E: Send>(
         }
         (origin, limits, _) => {
             let preparer = preparer.filter(|_| limits.is_none());
-            let erase = if P::REPEATS { erased::<P, true> } else { erased::<P, false> };
-            erase(follow, origin, size, limits, make, preparer, &mut take)
+            let job = Job { follow, origin, size, limits };
+            match P::REPEATS {
+                true => erased(job, make, preparer, &mut take, decode_repeated),
+                false => erased(job, make, preparer, &mut take, decode_each),
+            }
         }
     };
     match (outcome, failed) {
@@ -181,15 +184,32 @@ fn decode_prepared<P: Collect + 'static, E: Send>(
     }
 }
 
+/// What to decode.
+struct Job<'j, 'i> {
+    follow: &'j Follow,
+    origin: Origin<'j, &'i mut Input<'i>>,
+    size: usize,
+    limits: Option<&'j Shared>,
+}
+
+/// A sink whose type is not known, within limits.
+type Within<'l, const REPEATS: bool> = Limited<'l, Noted<Erased<REPEATS>>>;
+
+/// Decodes into sinks whose types are not known.
+type DecodeErased<const REPEATS: bool> = for<'j> fn(
+    Job<'j, '_>,
+    &Make<'_, Erased<REPEATS>>,
+    &Preparer<'_, Within<'j, REPEATS>>,
+    &mut Take<'_, Erased<REPEATS>>,
+) -> Outcome;
+
 /// Decodes with a decoder for sinks of any type.
 fn erased<P: Collect + 'static, const REPEATS: bool>(
-    follow: &Follow,
-    origin: Origin<'_, &mut Input<'_>>,
-    size: usize,
-    limits: Option<&Shared>,
+    job: Job<'_, '_>,
     make: &Make<'_, P>,
     preparer: Option<&Preparer<'_, P>>,
     take: &mut Take<'_, P>,
+    decode: DecodeErased<REPEATS>,
 ) -> Outcome {
     let make = || make().map(Erased::new);
     let mut take = |Decoded { sinks, bytes, packets }: Decoded<Noted<Erased<REPEATS>>>| {
@@ -197,7 +217,7 @@ fn erased<P: Collect + 'static, const REPEATS: bool>(
         let sinks = sinks.map(|(source, sink)| (source, sink.map(Erased::into_sink)));
         take(Decoded { sinks: sinks.collect(), bytes, packets })
     };
-    let preparer = || -> Box<Prepare<'_, Limited<'_, Noted<Erased<REPEATS>>>>> {
+    let preparer = || -> Box<Prepare<'_, Within<'_, REPEATS>>> {
         let mut prepare = preparer.map(|preparer| preparer());
         Box::new(move |before, source, limited| {
             let part = limited.sink.sink.as_sink();
@@ -206,19 +226,37 @@ fn erased<P: Collect + 'static, const REPEATS: bool>(
             }
         })
     };
-    decode_erased(follow, origin, size, limits, &make, &preparer, &mut take)
+    decode(job, &make, &preparer, &mut take)
 }
 
-/// Decodes for sinks of any type, with one decoder for those that accept repetitions, and one for the others.
-fn decode_erased<'l, const REPEATS: bool>(
-    follow: &'l Follow,
-    origin: Origin<'l, &mut Input<'_>>,
-    size: usize,
-    limits: Option<&'l Shared>,
+/// The decoder of sinks that receive every turn of a loop. It is no generic function, or every crate that uses it would compile
+/// it anew.
+fn decode_each<'j>(
+    job: Job<'j, '_>,
+    make: &Make<'_, Erased<false>>,
+    preparer: &Preparer<'_, Within<'j, false>>,
+    take: &mut Take<'_, Erased<false>>,
+) -> Outcome {
+    decode_erased(job, make, preparer, take)
+}
+
+/// The decoder of sinks that accept repetitions.
+fn decode_repeated<'j>(
+    job: Job<'j, '_>,
+    make: &Make<'_, Erased<true>>,
+    preparer: &Preparer<'_, Within<'j, true>>,
+    take: &mut Take<'_, Erased<true>>,
+) -> Outcome {
+    decode_erased(job, make, preparer, take)
+}
+
+fn decode_erased<'j, const REPEATS: bool>(
+    job: Job<'j, '_>,
     make: &Make<'_, Erased<REPEATS>>,
-    preparer: &Preparer<'_, Limited<'l, Noted<Erased<REPEATS>>>>,
+    preparer: &Preparer<'_, Within<'j, REPEATS>>,
     take: &mut Take<'_, Erased<REPEATS>>,
 ) -> Outcome {
+    let Job { follow, origin, size, limits } = job;
     let placed = |placed| Limited::new(make(), limits, placed);
     let make = || placed(Placed::default());
     let join = |Decoded { sinks, bytes, packets }: Decoded<Limited<'_, _>>| {

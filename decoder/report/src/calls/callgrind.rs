@@ -1,7 +1,7 @@
 //! The file format of callgrind, which KCachegrind and `callgrind_annotate` read.
 
 use super::{CallForm, Callee, Names, Turns};
-use hartrace_decoder::calls::{Frame, Visit};
+use hartrace_decoder::calls::{CallStack, Frame, Transfers, Visit};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -121,6 +121,11 @@ impl CallForm for Callgrind {
 
     fn calls(&self, _: &Names<'_>) -> Costs {
         Costs::default()
+    }
+
+    #[inline(never)]
+    fn replay(stack: &mut CallStack<Costs>, part: &Transfers) {
+        stack.replay(part);
     }
 
     fn end(

@@ -2,6 +2,7 @@
 
 use super::tree::Tree;
 use super::{CallForm, Callee, Names};
+use hartrace_decoder::calls::{CallStack, Transfers};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -15,6 +16,11 @@ impl CallForm for Folded {
 
     fn calls(&self, _: &Names<'_>) -> Tree {
         Tree::default()
+    }
+
+    #[inline(never)]
+    fn replay(stack: &mut CallStack<Tree>, part: &Transfers) {
+        stack.replay(part);
     }
 
     fn end(

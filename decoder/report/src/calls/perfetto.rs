@@ -4,6 +4,7 @@ use super::log::{Happened, Log, more_turns};
 use super::protobuf::Message;
 use super::{CallForm, Callee, Names};
 use hartrace_decoder::Unit;
+use hartrace_decoder::calls::{CallStack, Transfers};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
@@ -163,6 +164,11 @@ impl CallForm for Perfetto {
 
     fn calls(&self, _: &Names<'_>) -> Log {
         Log::new(self.timing.unit)
+    }
+
+    #[inline(never)]
+    fn replay(stack: &mut CallStack<Log>, part: &Transfers) {
+        stack.replay(part);
     }
 
     fn write(

@@ -5,6 +5,7 @@ use super::tree::Tree;
 use super::{CallForm, Callee, Names};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use hartrace_decoder::calls::{CallStack, Transfers};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -143,6 +144,11 @@ impl CallForm for Pprof {
 
     fn calls(&self, _: &Names<'_>) -> Tree {
         Tree::default()
+    }
+
+    #[inline(never)]
+    fn replay(stack: &mut CallStack<Tree>, part: &Transfers) {
+        stack.replay(part);
     }
 
     fn end(

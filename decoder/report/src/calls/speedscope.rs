@@ -3,6 +3,7 @@
 use super::log::{Happened, Log, When, more_turns};
 use super::{CallForm, Callee, Names};
 use hartrace_decoder::Unit;
+use hartrace_decoder::calls::{CallStack, Transfers};
 use serde_json::json;
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -78,6 +79,11 @@ impl CallForm for Speedscope {
 
     fn calls(&self, _: &Names<'_>) -> Log {
         Log::new(self.unit)
+    }
+
+    #[inline(never)]
+    fn replay(stack: &mut CallStack<Log>, part: &Transfers) {
+        stack.replay(part);
     }
 
     fn write(

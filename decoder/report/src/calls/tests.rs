@@ -130,12 +130,18 @@ fn counted_turns_are_like_turns() {
     let (mut drawn, mut deep) = (0, 0);
     for seed in 0..300 {
         let dice = &mut Dice::new(seed);
-        // Some go deeper than a call stack does.
-        let most = if seed % 30 == 0 { 6000 } else { 300 };
+        // Some go deeper than a call stack does. The text of all stacks grows with the square of the depth.
+        let most = match seed % 30 {
+            0 => 6000,
+            odd if odd % 2 == 1 => 300,
+            _ => 40,
+        };
         let trace = trace(dice, most);
-        same(|| Folded, &trace, seed);
-        same(|| Pprof::new("p"), &trace, seed);
         same(|| Callgrind, &trace, seed);
+        if most < 100 {
+            same(|| Folded, &trace, seed);
+            same(|| Pprof::new("p"), &trace, seed);
+        }
         if changes(&trace) <= TURNS_DRAWN {
             same(|| Perfetto::new(Timing::default()), &trace, seed);
             same(|| Speedscope::new("s", None), &trace, seed);
@@ -143,7 +149,7 @@ fn counted_turns_are_like_turns() {
         }
         deep += u64::from(changes(&trace) > 20_000);
     }
-    assert!(drawn > 50 && deep > 3, "{drawn} drawn, {deep} deep");
+    assert!(drawn > 100 && deep > 3, "{drawn} drawn, {deep} deep");
 }
 
 /// A loop that calls a function, as often as a packet can say.

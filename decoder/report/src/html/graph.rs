@@ -6,7 +6,7 @@ use super::costs::Costs;
 use super::lanes::{Lanes, higher};
 use crate::calls::{CallForm, Names, TURNS_DRAWN};
 use hartrace_decoder::Time;
-use hartrace_decoder::calls::{Frame, Visit, Why};
+use hartrace_decoder::calls::{CallStack, Frame, Transfers, Visit, Why};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -108,6 +108,11 @@ impl CallForm for Graph {
 
     fn calls(&self, names: &Names<'_>) -> Drawn {
         Drawn { ones: names.ones(), ..Drawn::default() }
+    }
+
+    #[inline(never)]
+    fn replay(stack: &mut CallStack<Drawn>, part: &Transfers) {
+        stack.replay(part);
     }
 
     /// Writes nothing, but keeps what is kept of a source small.
