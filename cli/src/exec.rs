@@ -33,8 +33,8 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
         (file, _) => file.clone(),
     };
     if args.output_dir.is_some() {
-        let files = modes.iter().filter_map(|options| file(&options.to_string()));
-        files.map(|file| files::claims().write(&file)).collect::<Result<(), _>>()?;
+        let mut files = modes.iter().filter_map(|options| file(&options.to_string()));
+        files.try_for_each(|file| files::claims().write(&file))?;
     }
     let mut table = Table::new(files::summary(), args.json);
     let trial = Trial { program: &program, modes: &modes, limit: args.limit };

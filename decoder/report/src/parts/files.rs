@@ -21,8 +21,8 @@ fn refuse(output: &Path, inputs: &[PathBuf]) -> Result<(), PartsError> {
     for input in inputs {
         claims.read(input)?;
         let described = Described::find(input).ok();
-        let files = described.iter().flat_map(Described::files);
-        files.map(|file| claims.read(&file)).collect::<Result<(), _>>()?;
+        let mut files = described.iter().flat_map(Described::files);
+        files.try_for_each(|file| claims.read(&file))?;
     }
     Ok(())
 }
