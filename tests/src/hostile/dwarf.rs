@@ -1,7 +1,7 @@
 //! Debug information of DWARF 4, byte by byte: a library would refuse what these tests are about.
 
 /// An attribute: its name and its form.
-pub type Attribute = (u16, u8);
+pub(super) type Attribute = (u16, u8);
 
 pub(super) const FLAG: Attribute = (0x3f, 0x19);
 pub(super) const FOLDER: Attribute = (0x1b, 0x08);
