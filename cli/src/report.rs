@@ -49,8 +49,8 @@ pub(crate) fn write(
     let outside = html.write(about, stats, &mut out)?;
     let bytes = out.finish()?;
     if outside > 0 {
-        let what = "outside the folder of the program, and not in the page";
-        warn(format_args!("{outside} source files are {what}; try --source-root DIR"));
+        let what = "source files outside the folder of the program are not in the page";
+        warn(format_args!("{outside} {what}; try --source-root DIR"));
     }
     let (size, insns) = (format!("{:.1} MB", bytes as f64 / 1e6), count.instructions);
     if !is_standard {

@@ -16,7 +16,7 @@ from pathlib import Path
 import hartrace
 
 MEMORY = 2 << 30
-SECONDS = 60
+SECONDS = 120
 TABLES = ("edges", "coverage", "calls", "blocks", "gaps", "functions")
 PROGRAMS = Path(__file__).parents[2] / "tests" / "programs" / "elf"
 
@@ -163,10 +163,14 @@ def child(folder, rounds):
 def main(rounds):
     with tempfile.TemporaryDirectory() as folder:
         line = [sys.executable, __file__, "child", folder, str(rounds)]
-        found = subprocess.run(line, stdout=subprocess.PIPE, text=True, timeout=SECONDS)
-    last = found.stdout.splitlines()[-1:]
-    if found.returncode != 0:
-        raise SystemExit(f"status {found.returncode} in {' '.join(last)}")
+        try:
+            found = subprocess.run(line, stdout=subprocess.PIPE, timeout=SECONDS)
+            status, output = found.returncode, found.stdout
+        except subprocess.TimeoutExpired as late:
+            status, output = f"after {SECONDS} s", late.stdout or b""
+    last = output.decode().splitlines()[-1:]
+    if status != 0:
+        raise SystemExit(f"ended with status {status} in {' '.join(last)}")
     print("hostile:", *last)
 
 

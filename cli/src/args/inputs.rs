@@ -10,14 +10,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// What may be a folder: bundles and snapshots, and folders with files of several programs.
-const FOLDERS: [&str; 8] =
-    ["a", "b", "build_ids", "capture", "captures", "snapshot", "source_root", "sysroot"];
+const FOLDERS: [&str; 6] =
+    ["build_ids", "capture", "captures", "snapshot", "source_root", "sysroot"];
 
 /// Checks that every file which is read can be, so that a command does not first ask for something else.
 pub(crate) fn check(matches: &ArgMatches) -> Result<(), Failure> {
     for id in matches.ids().map(clap::Id::as_str).filter(|id| !OUTPUTS.contains(id)) {
         for path in paths(matches, id).into_iter().filter(|path| !files::is_standard(path)) {
-            let may_be_folder = FOLDERS.contains(&id);
+            let may_be_folder = |path: &Path| match id {
+                // Only bundles can be compared.
+                "a" | "b" => path.join("contents.ini").is_file(),
+                _ => FOLDERS.contains(&id),
+            };
             readable(path, may_be_folder).map_err(|error| files::unreadable(path, &error))?;
         }
     }
@@ -34,9 +38,9 @@ fn paths<'a>(matches: &'a ArgMatches, id: &str) -> Vec<&'a Path> {
     plain.chain(placed.map(|placed| placed.path.as_path())).collect()
 }
 
-fn readable(path: &Path, may_be_folder: bool) -> io::Result<()> {
+fn readable(path: &Path, may_be_folder: impl Fn(&Path) -> bool) -> io::Result<()> {
     let known = fs::metadata(path)?;
-    if known.is_dir() && !may_be_folder {
+    if known.is_dir() && !may_be_folder(path) {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     // A pipe can be opened only once.

@@ -74,7 +74,8 @@ fn spoiled(mut elf: Vec<u8>) -> Vec<u8> {
 fn traced(name: &str, elf: &[u8]) -> Result<PathBuf, Failed> {
     let folder = folder(name)?;
     std::fs::write(folder.join("t.elf"), elf)?;
-    clean(&folder, "run t.elf --encode ir+bp -o t.te")?;
+    // Every function is called once by then.
+    clean(&folder, "run t.elf --encode ir+bp --limit 100000 -o t.te")?;
     Ok(folder)
 }
 

@@ -81,8 +81,8 @@ fn functions(traced: &Traced, data: &Value) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The name of the source in the program, and that of a file which every machine has, and which is nobody else's business.
-const NAMES: [&[u8]; 2] = [b"src/sort.c", b"/etc/group"];
+/// The folder of the source in debug information, and one that is not below the program.
+const FOLDERS: [&[u8]; 2] = [b"\0src\0", b"\0../\0"];
 
 /// The source files of a page: name, text, and why there is none.
 fn files(folder: &Path, options: &str) -> Result<(Vec<Value>, String), Failed> {
@@ -101,12 +101,13 @@ pub(crate) fn sources() -> Result<(), Failed> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs/src/sort.c");
     let text = std::fs::read_to_string(source)?;
     let folder = super::folder("sources")?;
+    std::fs::remove_dir_all(&folder)?;
     for inner in ["build", "other/src"] {
         std::fs::create_dir_all(folder.join(inner))?;
     }
     std::fs::write(folder.join("other/src/sort.c"), &text)?;
     std::fs::write(folder.join("build/t.elf"), &elf)?;
-    clean(&folder, "run build/t.elf --encode ir+bp -o t.te")?;
+    clean(&folder, "run build/t.elf --encode ir+bp --limit 100000 -o t.te")?;
     let find = |files: &[Value], name: &str| {
         files.iter().find(|file| file["name"] == name).cloned().ok_or(format!("no {name}"))
     };
@@ -122,19 +123,18 @@ pub(crate) fn sources() -> Result<(), Failed> {
     clean(&folder, "report t.zip -o page.html")?;
     assert!(!std::fs::read_to_string(folder.join("page.html"))?.contains("by_key_down("));
 
-    let at = elf.windows(NAMES[0].len()).enumerate().filter(|(_, bytes)| *bytes == NAMES[0]);
-    let at: Vec<usize> = at.map(|(at, _)| at).collect();
-    let mut other = elf;
-    for at in at {
-        other[at..at + NAMES[1].len()].copy_from_slice(NAMES[1]);
-    }
+    let at = elf.windows(FOLDERS[0].len()).position(|bytes| bytes == FOLDERS[0]);
+    let (at, mut other) = (at.ok_or("no folder")?, elf);
+    other[at..at + FOLDERS[1].len()].copy_from_slice(FOLDERS[1]);
     std::fs::write(folder.join("build/t.elf"), &other)?;
-    clean(&folder, "run build/t.elf --encode ir+bp -o t.te")?;
+    std::fs::write(folder.join("sort.c"), "secret")?;
+    clean(&folder, "run build/t.elf --encode ir+bp --limit 100000 -o t.te")?;
     let (all, message) = files(&folder, "")?;
-    let secret = find(&all, "/etc/group")?;
+    let secret = find(&all, "./../sort.c")?;
     assert_eq!((&secret["text"], &secret["left_out"]), (&Value::Null, &Value::from("outside")));
-    assert!(message.contains("--source-root"), "{message}");
-    let (all, message) = files(&folder, "--source-root /etc")?;
-    assert!(find(&all, "/etc/group")?["text"].is_string() && message.is_empty(), "{message}");
+    assert!(message.contains("1 source files") && message.contains("--source-root"), "{message}");
+    let (all, message) = files(&folder, "--source-root .")?;
+    assert_eq!(find(&all, "./../sort.c")?["text"], "secret");
+    assert_eq!(message, "");
     Ok(())
 }

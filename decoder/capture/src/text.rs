@@ -50,7 +50,7 @@ pub fn message(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return text.into();
     }
-    let lines: Vec<_> = text.split('\n').map(printable).collect();
+    let lines: Vec<_> = text.trim_end().split('\n').map(printable).collect();
     lines.join("\n  ").into()
 }
 
@@ -105,6 +105,6 @@ mod tests {
 
     #[test]
     fn lines_of_messages_are_indented() {
-        assert_eq!(message("a\nerror: b\x1b[2K"), "a\n  error: b\\x1b[2K");
+        assert_eq!(message("a\nerror: b\x1b[2K\n\n"), "a\n  error: b\\x1b[2K");
     }
 }

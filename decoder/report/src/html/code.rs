@@ -49,9 +49,9 @@ pub(super) struct CodeData {
 
 impl CodeData {
     /// How many source files there are that the page may not hold.
-    pub(super) fn outside(&self) -> usize {
+    pub(super) fn outside(&self, roots: &SourceRoots) -> usize {
         let outside = |file: &&FileData| file.left_out == Some(LeftOut::Outside);
-        self.files.iter().filter(outside).filter(|file| SourceRoots::would_help(&file.name)).count()
+        self.files.iter().filter(outside).filter(|file| roots.would_help(&file.name)).count()
     }
 }
 

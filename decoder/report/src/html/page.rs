@@ -115,7 +115,7 @@ pub(super) fn write(
         roots: &about.roots,
     };
     let code = code.data(&numbered);
-    let outside = code.outside();
+    let outside = code.outside(&about.roots);
     let (edges, loops) = tables::edges(counts.edges, &functions, &numbered, &names, xlen);
     let data = Data {
         about,

@@ -105,8 +105,8 @@ impl SourceRoots {
     }
 
     /// Whether a file that a page leaves out exists: then another folder would help.
-    pub(super) fn would_help(name: &str) -> bool {
-        fs::metadata(name).is_ok_and(|known| known.is_file())
+    pub(super) fn would_help(&self, name: &str) -> bool {
+        self.programs.iter().any(|root| root.join(name).is_file())
     }
 }
 

@@ -48,7 +48,7 @@ function functionLink(fn, text = functionName(fn)) {
 // Which source files the page holds, and which it does not.
 const leftOut = {
   "outside": "outside the folder of the program; --source-root DIR includes what is below DIR",
-  "missing": "not found",
+  "missing": "not found below the folder of the program; --source-root DIR names another place",
   "not-text": "not a text file",
   "too-large": "too large",
 };
