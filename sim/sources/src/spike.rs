@@ -11,7 +11,7 @@ use line::{Found, Line};
 use std::io::BufRead;
 
 /// Executions that lines `Executed N times` of a log may stand for together: a few bytes must not take minutes.
-const REPEATS: u32 = 1 << 20;
+const REPEATS: u32 = 1 << 22;
 
 const HINT: &str = "the output of spike -l --log-commits";
 
