@@ -96,7 +96,8 @@ pub(crate) fn whole(capture: &Path) -> Whole {
         rows.entry("coverage").or_default().extend(ranges.map(row));
     }
 
-    let ranges = follow.programs.all_symbols().functions().into_iter().map(|f| f.range);
+    let symbols = follow.programs.all_symbols();
+    let ranges = symbols.functions().into_iter().map(|f| f.range);
     let functions = Arc::new(Functions::new(ranges));
     let mut stacks: BTreeMap<Option<u16>, CallStack<Log>> = BTreeMap::new();
     let make = || Transfers::new(Arc::clone(&functions));
