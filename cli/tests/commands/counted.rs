@@ -1,6 +1,6 @@
 //! A capture of a few bytes that stands for billions of instructions: no command needs the time or the memory for them.
 
-use crate::place::{Place, stderr};
+use crate::place::{Place, stderr, stdout};
 use hartrace_bits::BitWriter;
 use hartrace_etrace::{
     Branch, BranchCount, BranchFmt, BranchMap, Ioptions, Params, Payload, Start, Support, Unit,
@@ -38,7 +38,7 @@ fn capture(count: u32) -> Vec<u8> {
         Ioptions { branch_prediction: true, implicit_return: true, ..Ioptions::default() };
     let support = Support { ienable: true, ioptions: options, ..Support::default() };
     let start = Start { branch: true, privilege: 3, address: 0x8000_0000 >> 1, ..Start::default() };
-    let map = BranchMap::new(3, 0).unwrap();
+    let map = BranchMap::new(31, 0).unwrap();
     let counted = BranchCount { branch_count: count, branch_fmt: BranchFmt::NoAddress };
     let payloads = [
         Payload::Support(support),
@@ -174,10 +174,11 @@ fn a_count_is_a_count() {
             }
         }
     }
-    // Three branches, and all that the payload counts: 31 more than it says, and one that was not predicted.
-    let turns = 3 + u64::from(u32::MAX) + 31 + 1;
+    // A full map, and all that the payload counts: 31 more than it says, and one that was not predicted.
+    let turns = 31 + u64::from(u32::MAX) + 31 + 1;
     let folded = |code: &str| {
-        place.clean(&format!("export t --to folded {OPTIONS} --image {code}@0x80000000 -o -"))
+        let line = format!("export t --to folded {OPTIONS} --image {code}@0x80000000 -o -");
+        stdout(&place.run(&line))
     };
     assert_eq!(folded("loop"), format!("0x0000000080000000 {}\n", 2 * turns));
     let calls = folded("calls");
