@@ -41,6 +41,7 @@ Environment:
 
   HARTRACE_DATA          folder with the vectors of others; without it their tests are ignored
   HARTRACE_RUNS          runs of the round-trip property test (10000)
+  HARTRACE_FLIPS         1 to flip every bit of tables of parts, not every seventh
   HARTRACE_KILLS         how often commands are killed while they replace a file, for each of four (25)
   HARTRACE_RESOURCES     "all" for every form of output of every input whose memory and time are limited
   HARTRACE_PROGRAMS      random programs for the simulator and QEMU (240)

@@ -4,6 +4,7 @@ use super::claims::OUTPUTS;
 use crate::failure::Failure;
 use crate::files;
 use clap::ArgMatches;
+use hartrace_capture::described::Described;
 use hartrace_capture::programs::Placed;
 use std::fs::{self, File};
 use std::io;
@@ -39,7 +40,11 @@ fn paths<'a>(matches: &'a ArgMatches, id: &str) -> Vec<&'a Path> {
 }
 
 fn readable(path: &Path, may_be_folder: impl Fn(&Path) -> bool) -> io::Result<()> {
-    let known = fs::metadata(path)?;
+    // A capture may have to be completed first: see `hartrace_capture::output`.
+    let known = fs::metadata(path).or_else(|error| match Described::find(path) {
+        Ok(_) => fs::metadata(path),
+        Err(_) => Err(error),
+    })?;
     if known.is_dir() && !may_be_folder(path) {
         return Err(io::ErrorKind::IsADirectory.into());
     }

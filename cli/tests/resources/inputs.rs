@@ -11,10 +11,13 @@ use zip::write::SimpleFileOptions;
 /// Bytes of what is read whole from a pipe or a device, or is decompressed into memory, and as many again while it grows.
 const STREAM: u64 = 2 * (256 << 20);
 
+/// Writes an input to a file.
+type Make = Box<dyn Fn(&Path) -> io::Result<()> + Send>;
+
 /// An input, which is written when its turn comes.
 pub(super) struct Input {
     pub(super) name: String,
-    pub(super) write: Box<dyn Fn(&Path) -> io::Result<()> + Send>,
+    pub(super) write: Make,
     pub(super) commands: Vec<String>,
     /// Bytes that commands may hold besides.
     pub(super) held: u64,

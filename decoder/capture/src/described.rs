@@ -110,9 +110,9 @@ impl Described {
     pub fn find(path: &Path) -> Result<Self, DescribedError> {
         let name = shown(path);
         let unreadable = |error| DescribedError::Unreadable { path: path.to_owned(), error };
-        let is_dir = fs::metadata(path).map_err(unreadable)?.is_dir();
+        let known = fs::metadata(path);
         match bundle::find(path)? {
-            Found::Other if is_dir => {
+            Found::Other if known.as_ref().is_ok_and(fs::Metadata::is_dir) => {
                 return Err(unreadable(io::ErrorKind::IsADirectory.into()));
             }
             Found::Other => {}
@@ -130,14 +130,17 @@ impl Described {
         }
         let unknown = Self::unknown(path, name);
         let mut places = Description::places(path).into_iter();
-        let Some(file) = places.find(|place| place.is_file()) else { return Ok(unknown) };
+        let Some(file) = places.find(|place| place.is_file()) else {
+            return known.map(|_| unknown).map_err(unreadable);
+        };
         let text = limits::read_document(&file)
             .map_err(|error| DescribedError::Unreadable { path: file.clone(), error })?;
         let text = String::from_utf8_lossy(&text);
         let description = Description::parse(&text, &shown(&file));
         let description = description.map_err(BundleError::from)?;
-        output::complete(path, &description.capture)
-            .map_err(|error| DescribedError::Unreadable { path: path.into(), error })?;
+        // Only then is it certain whether there is a capture.
+        output::complete(path, &description.capture).map_err(unreadable)?;
+        fs::metadata(path).map_err(unreadable)?;
         Ok(Self { description: Some(description), file, ..unknown })
     }
 

@@ -204,6 +204,7 @@ mod tests {
             r#""event":"time","cycles":9"#,
             r#""event":"trap","ecause":2,"interrupt":false,"tval":"0x00000001","epc":null"#,
             r#""event":"off","qual_status":"ended_rep""#,
+            r#""event":"restart""#,
             r#""event":"gap","cause":"no code at 0x0000000000000010""#,
         ]
         .map(|rest| format!("{{\"packet\":2,\"byte\":9,{rest}}}\n"));

@@ -141,7 +141,7 @@ impl Limits {
         let before = |p: Position| p.before(at, self.insns, count);
         let start = self.from.map_or(0, before);
         let end = self.to.map_or(count, before);
-        if start < count {
+        if start < count && !self.is_done() {
             self.from = None;
         }
         if end < count {

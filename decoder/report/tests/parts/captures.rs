@@ -85,8 +85,12 @@ pub(crate) fn trace_synchronised(
     capture
 }
 
-/// Replaces a capture by another one that its description fits.
+/// Writes a capture, or replaces it by another one, that its description fits.
 pub(crate) fn replace(capture: &Path, bytes: &[u8]) {
+    if !capture.exists() {
+        // Without a capture there is no description of it.
+        fs::write(capture, []).expect("there is room");
+    }
     let described = Described::find(capture).expect("it has a description");
     let mut output = CaptureOutput::create(capture).expect("there is room");
     output.write_all(bytes).expect("there is room");
