@@ -180,7 +180,8 @@ mod tests {
             let mut all = Count::default();
             report(&trace, false, &mut all);
             let (from, to) = (dice.range(0, all.instructions), dice.range(0, all.instructions));
-            let position = |number: u64| (!number.is_multiple_of(3)).then_some(Position::Insn(number));
+            let position =
+                |number: u64| (!number.is_multiple_of(3)).then_some(Position::Insn(number));
             let (from, to) = (position(from.min(to)), position(to.max(from) + 1));
             let [each, counted] = [false, true].map(|counted| {
                 let limits = Limits::new(from, to).expect("not empty").map(Shared::new);
