@@ -3,7 +3,7 @@
 mod table;
 
 use hartrace_capture::description::Description;
-use hartrace_capture::output::{CaptureOutput, Claims, FileError, Output};
+use hartrace_capture::output::{CaptureOutput, Claims, Output};
 use hartrace_capture::text::message;
 use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Workload, chosen};
 use hartrace_report::parts::{
