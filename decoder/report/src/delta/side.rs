@@ -230,6 +230,8 @@ impl<I: Iterator<Item = Pieces>> Side<I> {
 
     /// Goes on after a piece that only this trace has; `with` gets it, and the one after it.
     pub(super) fn skip(&mut self, with: impl FnOnce(&Piece, Option<&Piece>)) {
+        // The one after it may not be in the window yet.
+        self.fill(2);
         let [(_, piece), rest @ ..] = self.window() else { return };
         with(piece, rest.first().map(|(_, next)| next));
         self.insns = self.insns.saturating_add(piece.insns());
