@@ -419,7 +419,7 @@ deviations() {
         grep -oP '(?<![\w-])[DECORT][0-9]+\b' | grep -vx T32 | sort -u) # T32 is an instruction set
     for number in $cited; do
         grep -qx "$number" <<<"$entries" || {
-            echo "deviation $number is cited, but docs/deviations.md has no such entry" >&2
+            echo "error: deviation $number is cited, but docs/deviations.md has no such entry" >&2
             failed=1
         }
     done
@@ -428,7 +428,7 @@ deviations() {
         count=$(grep -c "^$letter" <<<"$entries" || true)
         for ((number = 1; number <= count; number++)); do
             [[ $(grep -cx "$letter$number" <<<"$entries") == 1 ]] || {
-                echo "docs/deviations.md: $count entries $letter, but not one $letter$number" >&2
+                echo "error: docs/deviations.md: $count entries $letter, but not one $letter$number" >&2
                 failed=1
             }
         done
@@ -445,7 +445,7 @@ links() {
     while read -r file; do
         while read -r link; do
             [[ -e $(dirname "$file")/$link ]] || {
-                echo "$file: broken link $link" >&2
+                echo "error: $file: broken link $link" >&2
                 failed=1
             }
         done < <(grep -oP '\]\(\K[^)#:\s]+(?=(#[^)]*)?\))' "$file" || true)
@@ -458,7 +458,7 @@ paths() {
     local found
     found=$(files | xargs -d '\n' grep -nIE "/(home|root|Users)/[A-Za-z0-9_.-]+|$PWD/" || true)
     [[ -z $found ]] || {
-        printf 'paths of one machine:\n%s\n' "$found" >&2
+        sed 's/^/error: path of one machine: /' <<<"$found" >&2
         return 1
     }
 }

@@ -82,7 +82,7 @@ pub(crate) struct PageArgs {
     /// The page may hold source files below DIR, too; otherwise only those below the folder of a program. May be given more than once
     ///
     /// Debug information names source files where they were when the program was compiled. What is not there may also be below DIR:
-    /// /home/a/b.c is then DIR/home/a/b.c, DIR/a/b.c or DIR/b.c. The page lists all files that it holds.
+    /// /build/a/b.c is then DIR/build/a/b.c, DIR/a/b.c or DIR/b.c. The page lists all files that it holds.
     #[arg(long, value_name = "DIR")]
     pub(crate) source_root: Vec<PathBuf>,
     #[command(flatten)]

@@ -48,7 +48,7 @@ impl SourceRoots {
     }
 
     /// Reads a source file. A relative name is looked for in every folder. An absolute one has to be below a folder; the folders
-    /// that were named may also be another place for it: `/home/a/b.c` is then `a/b.c` or `b.c` there.
+    /// that were named may also be another place for it: `/build/a/b.c` is then `a/b.c` or `b.c` there.
     pub(super) fn read(&self, name: &str) -> Result<String, LeftOut> {
         let name = Path::new(name);
         let mut reason = LeftOut::Outside;
@@ -162,7 +162,7 @@ mod tests {
         // Another folder may be named, and may be another place for what was elsewhere.
         let roots = roots_of("other");
         assert_eq!(roots.read(&text("other/src/out.c")).as_deref(), Ok("other/src/out.c"));
-        assert_eq!(roots.read("/home/her/src/out.c").as_deref(), Ok("other/src/out.c"));
+        assert_eq!(roots.read("/build/her/src/out.c").as_deref(), Ok("other/src/out.c"));
         assert_eq!(roots.read("/etc/passwd"), Err(LeftOut::Missing));
         fs::remove_dir_all(tree).unwrap();
     }
