@@ -4,6 +4,7 @@ use crate::calls::tests::{Block, report, trace};
 use hartrace_decoder::calls::Functions;
 use hartrace_decoder::{Event, Leaves, Run, Sink, Transfer};
 use hartrace_tests::case::Dice;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Functions of 0x100 bytes from 0x1000 up.
@@ -180,6 +181,30 @@ fn long_traces_are_aligned_again() {
         for side in [0, 1] {
             let alone: u64 = delta.counts.functions().iter().map(|(_, both)| both[side]).sum();
             assert!(alone <= delta.alone[side], "of one side, or of both alike");
+        }
+    }
+}
+
+/// However long it is, and wherever its parts end.
+#[test]
+fn every_edge_of_a_trace_that_is_alone_is_counted() {
+    let mut random = Random(3);
+    for count in [1, 2, 100, 1 << 14, 40_001] {
+        let all = random.starts(count, 500);
+        let mut edges = BTreeMap::new();
+        for pair in all.windows(2) {
+            // From the second instruction of a run to the first of the next.
+            *edges.entry((pair[0] + 4, pair[1])).or_insert(0u64) += 1;
+        }
+        for side in [0, 1] {
+            let delta = if side == 0 { compare(&all, &[]) } else { compare(&[], &all) };
+            let found: BTreeMap<_, _> = delta.counts.edges().into_iter().collect();
+            let expected = edges.iter().map(|(edge, times)| {
+                let mut both = [0; 2];
+                both[side] = *times;
+                (*edge, both)
+            });
+            assert!(found.into_iter().eq(expected), "{count} runs, side {side}");
         }
     }
 }
