@@ -43,6 +43,8 @@ impl SourceRoots {
         let real = |folder: &Path| fs::canonicalize(folder).ok().filter(|real| real.is_dir());
         let mut folders: Vec<_> =
             programs.into_iter().filter_map(folder).filter_map(real).collect();
+        // Everything is below the root.
+        folders.retain(|folder| folder.parent().is_some());
         folders.dedup();
         Self { programs: folders, given: given.iter().filter_map(|folder| real(folder)).collect() }
     }
@@ -87,7 +89,7 @@ impl SourceRoots {
             let inside = !upwards && roots().any(|root| path.starts_with(root));
             return Err(if inside { LeftOut::Missing } else { LeftOut::Outside });
         };
-        if !roots().any(|root| real.starts_with(root)) {
+        if !self.holds(&real) {
             return Err(LeftOut::Outside);
         }
         // A pipe would never end.
@@ -102,6 +104,16 @@ impl SourceRoots {
             return Err(LeftOut::TooLarge);
         }
         String::from_utf8(bytes).map_err(|_| LeftOut::NotText)
+    }
+
+    /// Whether a file, with no links in its path, is below a folder. A program may be in somebody's home: what is hidden
+    /// there, such as keys, is no source.
+    fn holds(&self, real: &Path) -> bool {
+        let is_hidden = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");
+        let below = |root: &PathBuf| {
+            real.strip_prefix(root).is_ok_and(|rest| !rest.components().any(is_hidden))
+        };
+        self.programs.iter().any(below) || self.given.iter().any(|root| real.starts_with(root))
     }
 
     /// Whether a file that a page leaves out exists: then another folder would help.
@@ -119,10 +131,11 @@ mod tests {
         let tree =
             std::env::temp_dir().join(format!("hartrace-roots-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&tree);
-        for folder in ["build/src", "other/src"] {
+        for folder in ["build/src", "build/.hidden", "other/src"] {
             fs::create_dir_all(tree.join(folder)).unwrap();
         }
-        for file in ["build/a.elf", "build/src/in.c", "other/src/out.c"] {
+        let hidden = ["build/.hidden/key", "build/src/.env"];
+        for file in ["build/a.elf", "build/src/in.c", "other/src/out.c"].iter().chain(&hidden) {
             fs::write(tree.join(file), file).unwrap();
         }
         fs::write(tree.join("build/large.c"), vec![b' '; LARGEST as usize + 1]).unwrap();
@@ -150,12 +163,18 @@ mod tests {
             ("src/no.c", LeftOut::Missing),
             ("no\0name", LeftOut::Missing),
             ("../no.c", LeftOut::Outside),
+            (".hidden/key", LeftOut::Outside),
+            ("src/.env", LeftOut::Outside),
             ("src", LeftOut::NotText),
             ("binary.c", LeftOut::NotText),
             ("large.c", LeftOut::TooLarge),
         ] {
             assert_eq!(roots.read(name), Err(reason), "{name}");
         }
+        // A program at the root does not open everything, and what is named may be hidden.
+        assert!(SourceRoots::new([Path::new("/a.elf")], &[]).programs.is_empty());
+        let named = SourceRoots::new([&*program], &[tree.join("build/.hidden")]);
+        assert_eq!(named.read("key").as_deref(), Ok("build/.hidden/key"));
         // A name that leads upwards is followed from the folder of the program.
         let roots_of = |given: &str| SourceRoots::new([&*program], &[tree.join(given)]);
         assert_eq!(roots_of("other").read("../other/src/out.c").as_deref(), Ok("other/src/out.c"));
