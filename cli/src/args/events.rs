@@ -4,7 +4,7 @@ use super::values::named;
 use crate::failure::Failure;
 use crate::files;
 use clap::Args;
-use hartrace_capture::limits::TEXT_BYTES;
+use hartrace_capture::limits::STREAM_BYTES;
 use hartrace_capture::spaces::{Holds, Log};
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ impl EventsArgs {
     /// The log, if there is one.
     pub(crate) fn log(&self) -> Result<Option<Log>, Failure> {
         let Some(path) = &self.events else { return Ok(None) };
-        let text = files::read_text(path, TEXT_BYTES)?;
+        let text = files::read_text(path, STREAM_BYTES)?;
         let log = Log::parse(&path.display().to_string(), &String::from_utf8_lossy(&text));
         log.map(Some).map_err(Failure::input)
     }

@@ -8,10 +8,11 @@ use std::path::Path;
 /// Bytes of a description, of parameters and of a suite, which become trees in memory. Real ones have some thousand.
 pub const DOCUMENT_BYTES: u64 = 1 << 20;
 
-/// Bytes of another text that is read whole: a list of contents, a log of events, a plan.
+/// Bytes of a list of contents and of a report of a tool, which are read whole. Real ones have some thousand.
 pub const TEXT_BYTES: u64 = 16 << 20;
 
-/// Bytes of what is read whole from anything but a regular file, such as a pipe, and of what is decompressed into memory.
+/// Bytes of what grows with a trace and is read whole: a log of events, a plan, what is decompressed into memory, and what
+/// comes from anything but a regular file, such as a pipe.
 pub const STREAM_BYTES: u64 = 256 << 20;
 
 /// Bytes of a device, such as `/dev/zero`, in whatever way it is read: most have no end.
@@ -47,13 +48,13 @@ pub fn read_document(path: &Path) -> io::Result<Vec<u8>> {
     read_up_to(open(path)?, DOCUMENT_BYTES)
 }
 
-/// Reads another text.
+/// Reads a text that grows with a trace.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or is longer than [`TEXT_BYTES`].
+/// If it cannot be read, or is longer than [`STREAM_BYTES`].
 pub fn read_text(path: &Path) -> io::Result<Vec<u8>> {
-    read_up_to(open(path)?, TEXT_BYTES)
+    read_up_to(open(path)?, STREAM_BYTES)
 }
 
 /// Reads a whole file, or what comes out of a pipe.
@@ -144,7 +145,10 @@ mod tests {
     fn one_byte_more_is_too_much() {
         assert_eq!(read_up_to(&[0; 64][..], 64).unwrap().len(), 64);
         assert!(read_up_to(&[0; 65][..], 64).is_err());
-        assert_eq!(read_text(Path::new("/dev/zero")).unwrap_err().to_string(), "more than 16 MiB");
+        assert_eq!(
+            read_document(Path::new("/dev/zero")).unwrap_err().to_string(),
+            "more than 1 MiB"
+        );
     }
 
     #[test]
