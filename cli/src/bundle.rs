@@ -50,12 +50,15 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
     let mut tally = Tally::new(&setup);
     let input = Filling(tally.tee(capture.input));
     bundle::write(&mut out, name, input, &description, &programs)?;
-    out.finish()?;
     capture.bar.finish_and_clear();
     tally.end();
     let mut gaps = gaps::new(files::name(path), args.follow.strict, capture.bar);
     gaps.packets(tally.endings());
     gaps.end(ControlFlow::Continue(()));
+    if setup.tells_its_end() {
+        gaps.ended(Silent { bytes: tally.bytes(), packets: 0 })?;
+    }
+    out.finish()?;
     let mut out = files::summary();
     writeln!(
         out,
@@ -65,8 +68,5 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
         if programs.len() == 1 { "" } else { "s" }
     )?;
     out.flush()?;
-    if setup.tells_its_end() {
-        gaps.ended(Silent { bytes: tally.bytes(), packets: 0 })?;
-    }
     Ok(Status::Clean)
 }

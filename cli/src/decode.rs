@@ -138,6 +138,8 @@ impl Job<'_> {
         let mut stats = Stats::from(&follow.packets());
         stats.program = Some(Program::new(html.count(), stats.bits));
         stats.ended = html.is_ended() || !follow.setup.tells_its_end();
+        let strict = self.args.captured.follow.strict;
+        let status = status.max(self.following.check(&html.count(), strict)?);
         report::write(html, &self.following.about, is_capture.then_some(&stats), out)?;
         Ok(status)
     }

@@ -1,7 +1,7 @@
 //! Decodes a capture with its program.
 
 use crate::args::FollowArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture};
 use crate::{described, image, params};
 use hartrace_capture::description::Description;
@@ -10,6 +10,7 @@ use hartrace_capture::params::Setup;
 use hartrace_capture::perf::Recording;
 use hartrace_capture::programs::{Changing, Code, Placed};
 use hartrace_capture::spaces::Timeline;
+use hartrace_decoder::Count;
 use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_report::html::About;
 use hartrace_report::{Collect, Noted, Origin, decode};
@@ -24,6 +25,8 @@ pub(crate) struct Following {
     pub(crate) about: About,
     /// The files of the programs; those in a bundle have none.
     pub(crate) programs: Vec<PathBuf>,
+    /// The number of instructions that all of the capture decodes to, if that is known.
+    pub(crate) instructions: Option<u64>,
 }
 
 impl Following {
@@ -51,6 +54,7 @@ impl Following {
         let known = described.description.as_ref();
         let name = described.name.clone();
         let mut following = Self::new(name, args, setup, code, changing, known)?;
+        following.instructions = described.instructions();
         following.programs = match args.has_program() {
             true => args.program_files().map(Path::to_owned).collect(),
             false => described.program_files(),
@@ -109,7 +113,7 @@ impl Following {
         follow.config.resync = args.resync;
         follow.config.max_blocks = args.max_blocks.unwrap_or(follow.config.max_blocks);
         follow.threads = args.threads.unwrap_or(follow.threads);
-        Ok(Self { follow, about, programs: Vec::new() })
+        Ok(Self { follow, about, programs: Vec::new(), instructions: None })
     }
 
     /// Decodes a capture in parts of about `size` bytes. Each part goes to a sink that `make` makes,
@@ -130,6 +134,22 @@ impl Following {
         let outcome = decode(&self.follow, Origin::Capture(input), size, None, &make, join);
         bar.finish_and_clear();
         outcome.map_err(|error| self.failure(error))
+    }
+
+    /// Checks that all of the capture was decoded to as many instructions as are known to be in it. A gap has been
+    /// reported.
+    pub(crate) fn check(&self, count: &Count, strict: bool) -> Result<Status, Failure> {
+        let known = self.instructions.filter(|_| count.gaps == 0);
+        let Some(known) = known.filter(|known| *known != count.instructions) else {
+            return Ok(Status::Clean);
+        };
+        let what = format!("{} instructions, but {known} were traced", count.instructions);
+        let (file, hint) = (&self.about.capture, "the program and parameters of its description");
+        if strict {
+            return Err(Failure::gap(what).at(file).hint(hint));
+        }
+        warn(format_args!("{file}: {what}; try {hint}"));
+        Ok(Status::Gaps)
     }
 
     /// Why decoding failed.

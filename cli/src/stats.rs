@@ -28,7 +28,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
         warn(format_args!("{}: {what}", missing.display()));
     }
     let has_program = given.has_program() || described.has_programs() && missing.is_none();
-    let (mut stats, mut gaps, tells_its_end) = if !has_program {
+    let (mut stats, mut gaps, tells_its_end, status) = if !has_program {
         let params = given.stream.params.as_deref();
         files::one_standard(params.into_iter().chain([path]))?;
         let (described, setup) = described::stream(path, &given.stream)?;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
         let mut gaps = read(&mut tally, path, capture, gaps)?;
         gaps.packets(tally.endings());
         gaps.end(ControlFlow::Continue(()));
-        (tally.stats(), gaps, setup.tells_its_end())
+        (tally.stats(), gaps, setup.tells_its_end(), Status::Clean)
     } else {
         let (mut following, capture) = Following::open(given, [])?;
         following.follow.count_packets();
@@ -48,8 +48,10 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
         let flow = following.run(capture.map(Filling), LARGE, make, join)?;
         printer.gaps.end(flow);
         let mut stats = Stats::from(&following.follow.packets());
-        stats.program = Some(Program::new(printer.report.sum, stats.bits));
-        (stats, printer.gaps, following.follow.setup.tells_its_end())
+        let count = printer.report.sum;
+        stats.program = Some(Program::new(count, stats.bits));
+        let status = following.check(&count, given.strict)?;
+        (stats, printer.gaps, following.follow.setup.tells_its_end(), status)
     };
     stats.ended = gaps.is_ended() || !tells_its_end;
     let mut out = files::stdout();
@@ -67,7 +69,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     }
     let gaps = stats.program.as_ref().map_or(0, |program| program.gaps);
     let clean = gaps + stats.malformed.packets == 0 && stats.silent().is_none();
-    Ok(if clean { Status::Clean } else { Status::Gaps })
+    Ok(if clean { status } else { Status::Gaps })
 }
 
 /// Counts all of a capture. A malformed packet is a gap.

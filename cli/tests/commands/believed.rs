@@ -49,7 +49,10 @@ fn a_capture_that_was_cut_between_packets() {
         let count = if command.starts_with("delta") { 2 } else { 1 };
         assert_eq!(said, line.repeat(count), "{command}");
         assert_eq!(output.status.code(), Some(status), "{command}");
+        let written = command.split_once(" -o ").map(|(_, name)| place.dir.join(name));
+        written.iter().for_each(|file| fs::remove_file(file).unwrap());
         let strict = place.run(&format!("{command} --strict"));
+        assert!(!written.is_some_and(|file| file.exists()), "{command} --strict");
         assert_eq!(strict.status.code(), Some(1), "{command} --strict");
         assert_eq!(stderr(&strict), format!("error: {line}"), "{command} --strict");
     }
@@ -61,6 +64,27 @@ fn a_capture_that_was_cut_between_packets() {
     fs::remove_file(place.dir.join("calls.elf")).unwrap();
     let said = stderr(&place.run("stats cut.te"));
     assert!(said.ends_with(&line), "{said}");
+}
+
+/// A description knows how many instructions were traced: fewer, or more, are not all followed.
+#[test]
+fn other_instructions_than_were_traced() {
+    let place = Place::new("instructions");
+    traced(&place);
+    let text = fs::read_to_string(place.dir.join("c.te.toml")).unwrap();
+    assert!(text.contains("instructions = 3000\n"), "{text}");
+    place.write("c.te.toml", text.replace("instructions = 3000", "instructions = 3001").as_bytes());
+    for command in ["stats c.te", "report c.te -o page.html"] {
+        let output = place.run(command);
+        let what = "c.te: 3000 instructions, but 3001 were traced";
+        assert!(stderr(&output).starts_with(&format!("warning: {what}; try the program")));
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        let strict = place.run(&format!("{command} --strict"));
+        assert!(stderr(&strict).starts_with(&format!("error: {what}\n")), "{}", stderr(&strict));
+        assert_eq!(strict.status.code(), Some(1), "{command}");
+    }
+    // Parameters may be of another capture.
+    assert_eq!(place.run("stats c.te --params c.te.toml").status.code(), Some(0));
 }
 
 /// Wherever a capture is cut, and whatever follows.

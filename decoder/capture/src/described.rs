@@ -187,6 +187,12 @@ impl Described {
         }
     }
 
+    /// Returns the number of instructions that all of the capture decodes to, if that is known.
+    pub fn instructions(&self) -> Option<u64> {
+        let known = self.description.as_ref().filter(|_| !self.trusted && self.ring.is_none());
+        known?.capture.instructions
+    }
+
     /// Returns the files that this is read from: the capture, its description and the programs that it names.
     pub fn files(&self) -> Vec<PathBuf> {
         match &self.place {
