@@ -29,7 +29,7 @@ struct Shape {
     /// Each with where its table is, its entries, and how often it is there.
     units: Vec<(u8, Vec<Value>, u8)>,
     files: Vec<u8>,
-    rows: u16,
+    rows: u8,
     sections: Vec<Extra>,
     symbols: Vec<(u16, u8, u8)>,
     strings: Vec<u8>,
@@ -127,8 +127,16 @@ fn program(shape: &Shape) {
     let _ = (programs.warnings(), programs.arm_code().instructions(&(CODE..CODE + 64)));
 }
 
+/// How often something is repeated: a few times, or, once in 64 times, often. What repeats a lot takes long, and most
+/// findings need only one thing that does.
+fn times(number: u8) -> usize {
+    match number {
+        ..0xfc => 1 + usize::from(number % 4),
+        _ => usize::from(number - 0xfb) * 64,
+    }
+}
+
 fn elf(shape: &Shape) -> Vec<u8> {
-    let times = |number: u8| 1 + usize::from(number);
     let mut elf = Elf::new(PLAIN);
     if !shape.symbols.is_empty() {
         let mut strings = shape.strings.repeat(times(shape.times));
@@ -177,7 +185,7 @@ fn elf(shape: &Shape) -> Vec<u8> {
     }
     let names: Vec<String> = shape.files.iter().map(|file| format!("f{file}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let lines = line_program(&names, CODE, shape.rows.into());
+    let lines = line_program(&names, CODE, times(shape.rows) * times(shape.times));
     elf.bare_code(CODE, 1 << 16).debug(&table, &units, &lines).finish()
 }
 
@@ -190,8 +198,8 @@ fn entries(values: &[Value]) -> Vec<u8> {
             Value::Offset(offset) => bytes.extend(u32::from(*offset).to_le_bytes()),
             Value::Bytes(other) => bytes.extend(other),
             Value::Again(times) => {
-                let times = usize::from(*times).min((1 << 14) / (bytes.len() + 1));
-                bytes = bytes.repeat(times.max(1));
+                let most = (1 << 14) / (bytes.len() + 1);
+                bytes = bytes.repeat(self::times(*times).min(most).max(1));
             }
         }
     }
@@ -213,11 +221,11 @@ fn description(lines: &[Line]) {
             Line::Table(keys) => writeln!(text, "[{}]", path(keys)),
             Line::Tables(keys) => writeln!(text, "[[{}]]", path(keys)),
             Line::Programs(times) => {
-                let all = "[[programs]]\nfile = \"x\"\n".repeat(16 * usize::from(*times));
+                let all = "[[programs]]\nfile = \"x\"\n".repeat(16 * self::times(*times));
                 writeln!(text, "{all}")
             }
             Line::Vectors(times) => {
-                let all: String = (0..*times).map(|n| format!("{n} = 1\n")).collect();
+                let all: String = (0..self::times(*times)).map(|n| format!("{n} = 1\n")).collect();
                 writeln!(text, "[trap-vectors]\n{all}")
             }
         };
