@@ -49,7 +49,8 @@ pub(crate) fn write(
     let outside = html.write(about, stats, &mut out)?;
     let bytes = out.finish()?;
     if outside > 0 {
-        let what = "source files outside the folder of the program are not in the page";
+        let s = if outside == 1 { "" } else { "s" };
+        let what = format!("source file{s} outside the folder of the program left out of the page");
         warn(format_args!("{outside} {what}; try --source-root DIR"));
     }
     let (size, insns) = (format!("{:.1} MB", bytes as f64 / 1e6), count.instructions);

@@ -24,14 +24,18 @@ const PROGRAMS: [&str; 4] = ["calls", "interrupts", "user", "linux"];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let annotate = Command::new("callgrind_annotate").arg("--version").output().is_ok();
+    let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
+    let annotate = has("callgrind_annotate");
     let python = python();
     let mut trials = vec![
         Trial::test("a_gap_ends_all_calls", a_gap_ends_all_calls),
         Trial::test("names/lines", names::lines),
-        Trial::test("names/readers", names::readers),
         Trial::test("page/sources", page::sources),
     ];
+    for (form, reader, arguments) in names::READERS {
+        let trial = move || names::read(form, reader, arguments);
+        trials.push(Trial::test(format!("names/{form}"), trial).with_ignored_flag(!has(reader)));
+    }
     for name in PROGRAMS.into_iter().chain(["debug/sort"]) {
         trials.push(Trial::test(format!("folded/{name}"), move || folded(name)));
         trials.push(Trial::test(format!("speedscope/{name}"), move || speedscope(name)));
@@ -44,7 +48,6 @@ fn main() -> ExitCode {
         let pprof = Trial::test(format!("pprof/{name}"), move || pprof(name));
         trials.push(pprof.with_ignored_flag(missing));
     }
-    let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
     let [lcov, llvm, bolt] = [
         has("lcov") && has("genhtml"),
         has("llvm-symbolizer-19") && has("llvm-objdump-19") && has("llvm-profdata-19"),

@@ -138,24 +138,20 @@ pub(crate) fn lines() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Readers of exports find nothing wrong with them. Those that are not installed are left out.
-pub(crate) fn readers() -> Result<(), Failed> {
-    let [_, hostile] = both()?;
-    let mut read = 0;
-    for (form, reader, arguments) in [
-        ("callgrind", "callgrind_annotate", &["t.callgrind"][..]),
-        ("lcov", "lcov", &["--summary", "t.lcov"]),
-        ("autofdo", "llvm-profdata-19", &["show", "--sample", "t.autofdo"]),
-        ("bolt", "merge-fdata-19", &["t.bolt"]),
-    ] {
-        clean(&hostile, &format!("export t.te --to {form} -o t.{form}"))?;
-        if Command::new(reader).arg("--version").output().is_err() {
-            continue;
-        }
-        let text = run(Command::new(reader).args(arguments).current_dir(&hostile))?;
-        assert!(!text.is_empty(), "{reader}");
-        read += 1;
-    }
-    println!("{read} readers");
+/// Readers of exports: the format, the reader and its arguments.
+pub(crate) const READERS: [(&str, &str, &[&str]); 4] = [
+    ("callgrind", "callgrind_annotate", &["t.callgrind"]),
+    ("lcov", "lcov", &["--summary", "t.lcov"]),
+    ("autofdo", "llvm-profdata-19", &["show", "--sample", "t.autofdo"]),
+    ("bolt", "merge-fdata-19", &["t.bolt"]),
+];
+
+/// A reader finds nothing wrong with an export.
+pub(crate) fn read(form: &str, reader: &str, arguments: &[&str]) -> Result<(), Failed> {
+    let elf = std::fs::read(program("debug/sort"))?;
+    let hostile = traced(&format!("names-{form}"), &spoiled(elf))?;
+    clean(&hostile, &format!("export t.te --to {form} -o t.{form}"))?;
+    let text = run(Command::new(reader).args(arguments).current_dir(&hostile))?;
+    assert!(!text.is_empty(), "{reader}");
     Ok(())
 }
