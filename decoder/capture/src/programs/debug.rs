@@ -8,8 +8,7 @@ mod lines;
 pub(super) use lines::Lines;
 
 use super::tables;
-use crate::limits::{DEBUG_ANYWAY, DEBUG_PER_BYTE, NAME_BYTES};
-use crate::text::{printable, printable_bytes};
+use crate::limits::{DEBUG_ANYWAY, DEBUG_PER_BYTE};
 use elf::ElfBytes;
 use elf::abi::SHF_COMPRESSED;
 use elf::endian::LittleEndian;
@@ -174,18 +173,6 @@ fn sections<'a>(file: &ElfBytes<'a, LittleEndian>) -> Dwarf<Bytes<'a>> {
         EndianSlice::new(data.map_or(&[][..], |(bytes, _)| bytes), Little)
     };
     Dwarf::load(|id| Ok::<_, gimli::Error>(section(id))).unwrap_or_default()
-}
-
-/// Text as it is kept: fit to be printed, and not too long.
-pub(super) fn cut(text: Bytes<'_>) -> String {
-    let bytes = text.slice();
-    match bytes.get(..NAME_BYTES) {
-        Some(start) if start.len() < bytes.len() => {
-            let start = start.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-            format!("{}…", printable(start))
-        }
-        _ => printable_bytes(bytes).into_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use super::debug::Lines;
 use super::tables;
-use crate::text::printable_bytes;
 use elf::ElfBytes;
 use elf::abi::{EM_ARM, SHF_EXECINSTR, STB_LOCAL, STT_FUNC, STT_NOTYPE};
 use elf::endian::LittleEndian;
@@ -200,7 +199,7 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>, size: usize) -> Option<Vec<Sym
     list.retain_mut(|(name, symbol)| {
         let fits = name.len() <= left;
         if fits {
-            symbol.name = printable_bytes(name);
+            symbol.name = tables::cut(name);
             left = left.saturating_sub(symbol.name.len());
         }
         fits

@@ -1,11 +1,13 @@
 //! Sections and names of ELF files. Files may list the same bytes many times; here every byte counts once.
 
 use crate::limits::{CODE_PER_BYTE, NAME_BYTES};
+use crate::text::{printable, printable_bytes};
 use elf::ElfBytes;
 use elf::abi::{SHF_EXECINSTR, SHN_XINDEX, SHT_DYNSYM, SHT_NOBITS, SHT_SYMTAB};
 use elf::endian::LittleEndian;
 use elf::section::SectionHeader;
 use elf::symbol::Symbol;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::ops::Range;
@@ -110,17 +112,25 @@ pub(super) fn symbols<'a>(
     Some(table.into_iter().filter_map(named).map(|(name, symbol)| (symbol, name)))
 }
 
-/// A text that ends with a null byte; the start of one that is too long.
+/// A text that ends with a null byte. Of one that is too long, as much that [`cut`] recognises it.
 pub(super) fn text(strings: &[u8], at: usize) -> Option<&[u8]> {
     let rest = strings.get(at..)?;
-    let start = rest.get(..NAME_BYTES).unwrap_or(rest);
+    let start = rest.get(..=NAME_BYTES).unwrap_or(rest);
     match CStr::from_bytes_until_nul(start) {
         Ok(text) => Some(text.to_bytes()),
-        Err(_) if rest.len() > NAME_BYTES => {
+        Err(_) => Some(start).filter(|start| start.len() > NAME_BYTES),
+    }
+}
+
+/// A name as it is kept: fit to be printed, and not too long.
+pub(super) fn cut(name: &[u8]) -> Cow<'_, str> {
+    match name.get(..NAME_BYTES) {
+        Some(start) if start.len() < name.len() => {
             // Not in the middle of a letter.
-            start.utf8_chunks().next().map(|chunk| chunk.valid().as_bytes())
+            let start = start.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+            format!("{}…", printable(start)).into()
         }
-        Err(_) => None,
+        _ => printable_bytes(name),
     }
 }
 
@@ -130,9 +140,13 @@ mod tests {
 
     #[test]
     fn names_are_cut() {
-        let long = "é".repeat(NAME_BYTES) + "\0";
-        let name = text(long.as_bytes(), 2).unwrap();
-        assert_eq!((name.len(), name.starts_with("é".as_bytes())), (NAME_BYTES, true));
+        for (letters, cut_off) in [(NAME_BYTES / 2, false), (NAME_BYTES / 2 + 1, true)] {
+            let long = "é".repeat(letters) + "\0";
+            let name = cut(text(long.as_bytes(), 0).unwrap());
+            assert_eq!(name.trim_end_matches('…'), "é".repeat(NAME_BYTES / 2));
+            assert_eq!(name.ends_with('…'), cut_off);
+        }
+        assert_eq!(cut(&[b'a'; NAME_BYTES]).len(), NAME_BYTES);
         assert_eq!(text(b"\0main\0end", 1), Some(&b"main"[..]));
         assert_eq!(text(b"\xff\0", 0), Some(&b"\xff"[..]));
         assert_eq!((text(b"\0main\0end", 6), text(b"a\0", 9)), (None, None));

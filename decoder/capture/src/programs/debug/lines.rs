@@ -1,6 +1,6 @@
 //! Source lines of code.
 
-use super::{Budget, Bytes, Debug, DebugUnit, TooLarge, cut};
+use super::{Budget, Bytes, Debug, DebugUnit, TooLarge};
 use crate::programs::sources::{Row, SourceLine};
 use crate::programs::tables;
 use elf::ElfBytes;
@@ -126,7 +126,7 @@ impl Files {
         }
         let mut path = String::new();
         let mut push = |part: Bytes<'_>| {
-            let part = cut(part);
+            let part = tables::cut(part.slice());
             if part.starts_with('/') {
                 path.clear();
             } else if !path.is_empty() && !path.ends_with('/') {

@@ -2,7 +2,7 @@
 
 use super::{Instance, SourceFunction, SourceLine};
 use crate::limits::INLINED_DEPTH;
-use crate::programs::debug::{Budget, Bytes, Debug, DebugUnit, Lines, TooLarge, cut};
+use crate::programs::debug::{Budget, Bytes, Debug, DebugUnit, Lines, TooLarge};
 use crate::programs::tables;
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
@@ -174,7 +174,9 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
         let number = self.found.functions.len() as u32;
         self.functions.insert(key, number);
-        self.found.functions.push(SourceFunction { name: cut(name), declared });
+        self.found
+            .functions
+            .push(SourceFunction { name: tables::cut(name.slice()).into_owned(), declared });
         Ok(Some(number))
     }
 
