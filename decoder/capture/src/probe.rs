@@ -234,7 +234,7 @@ mod tests {
 
     proptest! {
         // Each one is decoded hundreds of times.
-        #![proptest_config(ProptestConfig::with_cases(48))]
+        #![proptest_config(ProptestConfig::with_cases(16))]
 
         #[test]
         fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
