@@ -46,23 +46,24 @@ pub struct Received {
     pub packets: u64,
     /// Places where bytes are no packet.
     pub damaged: u64,
+    /// Whether no place was found where framing is certain, although it was looked for. Everything that arrived is in the
+    /// capture then.
+    pub unsynchronised: bool,
 }
 
 impl Received {
     /// Whether there are packets, and nothing else.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.packets > 0 && self.damaged == 0
+        self.packets > 0 && self.damaged == 0 && !self.unsynchronised
     }
 }
 
 impl Display for Received {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { bytes, skipped, packets, damaged } = self;
-        match (bytes, skipped) {
-            (0, 0) => return f.write_str("nothing arrived"),
-            (0, _) => return write!(f, "no run of null packets in {skipped} bytes"),
-            _ => {}
+        let Self { bytes, skipped, packets, damaged, unsynchronised } = self;
+        if *bytes == 0 {
+            return f.write_str("nothing arrived");
         }
         write!(f, "{bytes} bytes, {packets} packets")?;
         if *skipped > 0 {
@@ -70,6 +71,9 @@ impl Display for Received {
         }
         if *damaged > 0 {
             write!(f, "; damaged in {damaged} places")?;
+        }
+        if *unsynchronised {
+            f.write_str("; everything is kept, since there is no run of null packets in it")?;
         }
         Ok(())
     }
@@ -165,7 +169,7 @@ pub fn receive(
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    writer.received.skipped = writer.skipped();
+    writer.finish(output).map_err(ReceiveError::Write)?;
     Ok(writer.received)
 }
 
@@ -177,8 +181,12 @@ fn is_gone(error: &io::Error) -> bool {
     return error.kind() == ErrorKind::BrokenPipe;
 }
 
-/// Bytes that are kept while synchronisation is looked for: more than the longest run that is needed.
+/// Bytes that are looked at again while synchronisation is looked for: more than the longest run that is needed.
 const KEPT: usize = 256;
+
+/// Bytes in which synchronisation is looked for. If it is not there, they are the start of the capture: whoever reads it
+/// can look further.
+const SEARCHED: usize = 16 << 20;
 
 /// Writes the capture, and counts what is in it.
 struct Writer {
@@ -202,28 +210,36 @@ impl Writer {
         }
     }
 
-    /// Bytes before synchronisation, with those that are kept.
-    fn skipped(&self) -> u64 {
-        let kept = self.before.as_ref().map_or(0, Vec::len) as u64;
-        self.received.skipped.saturating_add(kept)
-    }
-
     fn is_full(&self) -> bool {
         self.received.bytes >= self.most
     }
 
     fn take(&mut self, bytes: &[u8], output: &mut dyn Write) -> io::Result<()> {
         let Some(mut before) = self.before.take() else { return self.write(bytes, output) };
+        let from = before.len().saturating_sub(KEPT);
         before.extend_from_slice(bytes);
-        if let Some(start) = self.framing.sync_forward(&before, self.received.skipped) {
-            self.received.skipped = self.received.skipped.saturating_add(start as u64);
+        let rest = before.get(from..).unwrap_or_default();
+        if let Some(start) = self.framing.sync_forward(rest, from as u64) {
+            let start = from.saturating_add(start);
+            self.received.skipped = start as u64;
             return self.write(before.get(start..).unwrap_or_default(), output);
         }
-        let old = before.len().saturating_sub(KEPT);
-        before.drain(..old);
-        self.received.skipped = self.received.skipped.saturating_add(old as u64);
         self.before = Some(before);
+        if self.before.as_ref().is_some_and(|before| before.len() >= SEARCHED) {
+            self.finish(output)?;
+        }
         Ok(())
+    }
+
+    /// Keeps what was looked through in vain.
+    fn finish(&mut self, output: &mut dyn Write) -> io::Result<()> {
+        match self.before.take() {
+            Some(before) if !before.is_empty() => {
+                self.received.unsynchronised = true;
+                self.write(&before, output)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn write(&mut self, bytes: &[u8], output: &mut dyn Write) -> io::Result<()> {
@@ -289,8 +305,14 @@ mod tests {
             }
         }
         let (capture, received) = run(&[0x1f; 1000], 7, true, Limits::default());
-        assert!(capture.is_empty(), "{received}");
-        assert_eq!(received.to_string(), "no run of null packets in 1000 bytes");
+        assert_eq!(capture, [0x1f; 1000], "{received}");
+        assert!(received.unsynchronised && !received.is_sound());
+        let text = received.to_string();
+        assert!(text.ends_with("everything is kept, since there is no run of null packets in it"));
+        // More than is searched.
+        let long = vec![0x1f; SEARCHED + 10_000];
+        let (capture, received) = run(&long, 4096, true, Limits::default());
+        assert!(capture == long && received.unsynchronised);
     }
 
     #[test]
