@@ -6,8 +6,9 @@ use crate::{Config, ConfigError, ReadError, ResyncUnit, named};
 use hartrace_encap::{EncapParams, Framing};
 use hartrace_etrace::Unit;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
-use std::{fs, io};
 use thiserror::Error;
 
 /// The parameters of a top module.
@@ -233,13 +234,25 @@ impl FindError {
     }
 }
 
+/// Bytes of a file with a configuration. A device may have no end.
+const LONGEST: u64 = 1 << 20;
+
+fn read(name: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(name)?.take(LONGEST.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > LONGEST {
+        true => Err(io::Error::other("more than 1 MiB")),
+        false => Ok(bytes),
+    }
+}
+
 impl TopConfig {
     /// Returns a named configuration, or that of a file, with `lanes` if given.
     pub fn find(name: &str, lanes: Option<u8>) -> Result<Self, FindError> {
         let mut config = match Config::named(name) {
             Some(encoder) => Self::of(encoder),
             None if Path::new(name).exists() => {
-                let bytes = fs::read(name).map_err(FindError::Unreadable)?;
+                let bytes = read(name).map_err(FindError::Unreadable)?;
                 Self::from_toml(&String::from_utf8_lossy(&bytes))?
             }
             None => return Err(FindError::Unknown(name.into())),

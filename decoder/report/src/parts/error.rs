@@ -31,6 +31,12 @@ pub enum PartsError {
     /// A capture is not the one that is described.
     #[error(transparent)]
     Described(#[from] DescribedError),
+    /// A capture is named twice, and would be counted twice.
+    #[error("{}: this capture is named twice", path.display())]
+    SameCapture {
+        /// The capture.
+        path: PathBuf,
+    },
     /// This kind of capture cannot be cut.
     #[error("{}: {what} cannot be cut into parts; try {hint}", path.display())]
     Kind {

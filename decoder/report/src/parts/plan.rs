@@ -107,6 +107,12 @@ impl Plan {
     ) -> Result<Self, PartsError> {
         let (mut planned, mut sources) = (Vec::new(), Vec::new());
         for (number, path) in captures.iter().enumerate() {
+            let real = |path: &PathBuf| path.canonicalize().ok();
+            let before = captures.get(..number).unwrap_or_default();
+            if before.iter().any(|other| real(other).is_some_and(|other| real(path) == Some(other)))
+            {
+                return Err(PartsError::SameCapture { path: path.clone() });
+            }
             let prepared = Prepared::new(path)?;
             let relative = relative(path, folder)?;
             let (mut found, crc32) = prepared.cuts(progress)?;
