@@ -29,6 +29,9 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
             .hint("that program, or --other-program"));
     }
     let mut names = Names::default();
+    // The capture keeps its name.
+    let name = described.name.strip_suffix(".zst").unwrap_or(&described.name);
+    let name = names.capture(Path::new(name));
     let programs = code.into_iter().map(|code| {
         let file = names.unused(Path::new(&code.name));
         let program = ProgramFile::new(file, code.at, &code.bytes);
@@ -42,22 +45,22 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
         trap_vectors: args.follow.trap_vectors(described.description.as_ref()),
         ..given
     };
-    // The capture of a bundle keeps its name.
-    let name = names.unused(Path::new(&described.name));
-    let name = name.strip_suffix(".zst").unwrap_or(&name);
     let capture = described::open(&described)?;
     let mut out = files::create(&args.output)?;
     let mut tally = Tally::new(&setup);
     let input = Filling(tally.tee(capture.input));
-    bundle::write(&mut out, name, input, &description, &programs)?;
+    bundle::write(&mut out, &name, input, &description, &programs)?;
     capture.bar.finish_and_clear();
     tally.end();
     let mut gaps = gaps::new(files::name(path), args.follow.strict, capture.bar);
     gaps.packets(tally.endings());
     gaps.end(ControlFlow::Continue(()));
+    let stats = tally.stats();
     if setup.tells_its_end() {
-        gaps.ended(Silent { bytes: tally.bytes(), packets: 0 })?;
+        gaps.ended(Silent { bytes: stats.capture_bytes, packets: 0 })?;
     }
+    let silent = stats.silent();
+    silent.into_iter().for_each(|silent| gaps.silent(silent));
     out.finish()?;
     let mut out = files::summary();
     writeln!(
@@ -68,5 +71,5 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
         if programs.len() == 1 { "" } else { "s" }
     )?;
     out.flush()?;
-    Ok(Status::Clean)
+    Ok(if silent.is_some() { Status::Gaps } else { Status::Clean })
 }

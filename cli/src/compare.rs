@@ -59,7 +59,7 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
     }
     bar.finish_and_clear();
     let json = args.output.as_deref().or(args.json.as_deref());
-    if !json.is_some_and(files::is_standard) {
+    if !json.is_some_and(files::is_standard_output) {
         let mut out = files::stdout();
         match table {
             Some(table) => table.print(&comparison, args.format_table, &mut out)?,

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Status, Failure> {
         None => None,
     };
     bar.finish_and_clear();
-    if args.output.as_deref().is_some_and(files::is_standard) {
+    if args.output.as_deref().is_some_and(files::is_standard_output) {
         // Standard output holds the trace file.
         return Ok(Status::Clean);
     }

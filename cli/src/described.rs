@@ -149,6 +149,7 @@ impl From<DescribedError> for Failure {
                 .hint("`hartrace decode`, which reads it"),
             DescribedError::Unreadable { path, error } => files::unreadable(&path, &error),
             DescribedError::Bundle(error) => error.into(),
+            DescribedError::InBundle { name, error } => Self::input(error).at(name),
             DescribedError::Capture { name, error } => Self::other_capture(&name, &error),
             DescribedError::Program { name, error } => Self::input(error)
                 .at(name)

@@ -4,6 +4,7 @@ use crate::args::ExecArgs;
 use crate::described::command;
 use crate::failure::{Failure, Status};
 use crate::{files, progress};
+use hartrace_capture::description::Description;
 use hartrace_capture::output::create_folder;
 use hartrace_etrace::ingress::Retired;
 use hartrace_sources::executed::modes::{self, UnknownMode};
@@ -34,7 +35,10 @@ pub(crate) fn run(args: &ExecArgs) -> Result<Status, Failure> {
     };
     if args.output_dir.is_some() {
         let mut files = modes.iter().filter_map(|options| file(&options.to_string()));
-        files.try_for_each(|file| files::claims().write(&file))?;
+        files.try_for_each(|file| {
+            files::claims().write(&file)?;
+            files::claims().write(&Description::place(&file))
+        })?;
     }
     let mut table = Table::new(files::summary(), args.json);
     let trial = Trial { program: &program, modes: &modes, limit: args.limit };

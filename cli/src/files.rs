@@ -1,16 +1,17 @@
 //! Files, standard input and output, and progress on long inputs.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::progress::bar;
 use hartrace_capture::contents::CaptureReader;
 use hartrace_capture::described;
 use hartrace_capture::description::Description;
 use hartrace_capture::limits::{self, STREAM_BYTES};
-pub(crate) use hartrace_capture::output::is_standard;
 use hartrace_capture::output::{CaptureOutput, Claims, Conflict, FileError, Output, create_folder};
+pub(crate) use hartrace_capture::output::{is_standard, is_standard_output};
 use hartrace_capture::text::shown;
 use hartrace_sources::{decompress, decompress_all};
 use indicatif::ProgressBar;
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,7 +39,7 @@ pub(crate) fn name(path: &Path) -> String {
 
 /// The output's name in messages.
 pub(crate) fn output_name(path: &Path) -> String {
-    if is_standard(path) { "standard output".into() } else { shown(path) }
+    if is_standard_output(path) { "standard output".into() } else { shown(path) }
 }
 
 /// At most one of several inputs can be standard input.
@@ -88,6 +89,14 @@ fn is_compressed(path: &Path) -> bool {
     !is_standard(path) && described::is_compressed(path)
 }
 
+/// Whether a regular file starts as those of zstd do. A capture may start with any bytes.
+fn looks_compressed(path: &Path) -> bool {
+    let mut start = [0; 4];
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == [0x28, 0xb5, 0x2f, 0xfd]
+}
+
 /// A capture that is read on demand.
 pub(crate) struct Capture<R = Input> {
     pub(crate) input: R,
@@ -125,6 +134,10 @@ impl Capture {
         let file = limits::open(path).map_err(|e| unreadable(path, &e))?;
         let bar = progress(file.metadata().map_or(0, |meta| meta.len()));
         let moving = is_compressed(path);
+        if !moving && looks_compressed(path) {
+            let (name, hint) = (name(path), "a name that ends with .zst");
+            warn(format_args!("{name}: this looks like a file of zstd; if it is, try {hint}"));
+        }
         let input: Input = if moving {
             let decoder = zstd::Decoder::new(bar.wrap_read(file));
             Box::new(decoder.map_err(|e| unreadable(path, &e))?)
@@ -181,15 +194,25 @@ pub(crate) fn create_capture(path: &Path) -> Result<CaptureOutput, Failure> {
     Ok(CaptureOutput::create(path)?)
 }
 
-/// Checks that no input is lost if a capture and its description are written.
-pub(crate) fn check_capture(path: &Path) -> Result<(), Conflict> {
+/// Checks that no input is lost if a capture and its description are written, and that it can be read again.
+pub(crate) fn check_capture(path: &Path) -> Result<(), Failure> {
+    if is_compressed(path) {
+        let name = path.with_extension("");
+        return Err(Failure::usage("captures are not written compressed")
+            .at(output_name(path))
+            .hint(format_args!("-o {0}, and then `zstd {0}`", name.display())));
+    }
     claims().check(path)?;
-    claims().check(&Description::place(path))
+    Ok(claims().check(&Description::place(path))?)
 }
 
 /// Writes a file in a folder that is created if there is none.
 pub(crate) fn write_new(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
-    claims().check(path)?;
+    if let Err(conflict) = claims().check(path) {
+        // An input that would be the same afterwards may stay.
+        let is_same = limits::read_file(path).is_ok_and(|found| found == contents.as_ref());
+        return if is_same { Ok(()) } else { Err(conflict.into()) };
+    }
     Ok(Output::write_new(path, contents)?)
 }
 
@@ -206,7 +229,7 @@ pub(crate) fn stdout() -> BufWriter<io::Stdout> {
 
 /// Where a command reports on what it has written: standard output, unless that is an output.
 pub(crate) fn summary() -> Box<dyn Write> {
-    match claims().outputs().iter().any(|path| is_standard(path)) {
+    match claims().outputs().iter().any(|path| is_standard_output(path)) {
         true => Box::new(io::stderr()),
         false => Box::new(stdout()),
     }

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ReceiveArgs) -> Result<Status, Failure> {
         let description = Description { draft, ..Description::default() };
         capture.finish(describe(&args.output, description, &[])?)?;
     }
-    if !files::is_standard(&args.output) {
+    if !files::is_standard_output(&args.output) {
         writeln!(io::stdout(), "{received}")?;
     }
     Ok(if received.is_sound() { Status::Clean } else { Status::Gaps })

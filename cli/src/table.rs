@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ImageArgs) -> Result<Status, Failure> {
         false => table.write_hex(&layout, &mut out),
     }?;
     out.finish()?;
-    if !files::is_standard(&args.output) {
+    if !files::is_standard_output(&args.output) {
         let mut out = files::stdout();
         match args.json {
             true => writeln!(out, "{}", block_table_json(&table, &layout))?,

@@ -1,7 +1,8 @@
 //! The files that a command line names: what is read must not be written.
 
-use crate::files;
+use crate::files::{self, is_standard_output};
 use clap::{Arg, ArgMatches, Command, ValueHint};
+use hartrace_capture::description::Description;
 use hartrace_capture::output::Conflict;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,9 @@ use std::path::{Path, PathBuf};
 /// Arguments that name files or folders to write. Those of all other arguments are read.
 pub(super) const OUTPUTS: [&str; 8] =
     ["output", "output_dir", "retired", "json", "html", "waves", "profile", "resume"];
+
+/// Commands whose output is a capture, with a description beside it.
+const CAPTURING: [&str; 3] = ["run", "encode", "receive"];
 
 /// Adds the files of a command line to those of the command; an error if one would be destroyed.
 pub(crate) fn claim(command: &Command, matches: &ArgMatches) -> Result<(), Conflict> {
@@ -24,8 +28,14 @@ pub(crate) fn claim(command: &Command, matches: &ArgMatches) -> Result<(), Confl
     for word in inputs.into_iter().flat_map(given) {
         files(word).iter().try_for_each(|path| files::reads(path))?;
     }
-    let mut outputs = outputs.into_iter().filter(counts).flat_map(given);
-    outputs.try_for_each(|word| files::claims().write(Path::new(word)))
+    let mut outputs = outputs.into_iter().filter(counts).flat_map(given).map(Path::new);
+    outputs.try_for_each(|path| files::claims().write(path))?;
+    if CAPTURING.contains(&command.get_name()) {
+        let captures = matches.get_raw("output").into_iter().flatten().map(Path::new);
+        let mut captures = captures.filter(|path| !is_standard_output(path));
+        captures.try_for_each(|path| files::claims().write(&Description::place(path)))?;
+    }
+    Ok(())
 }
 
 pub(super) fn is_output(arg: &Arg) -> bool {

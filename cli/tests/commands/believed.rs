@@ -1,7 +1,7 @@
 //! Captures, options and files that are not what they seem: no command believes them without a word.
 
 use crate::place::{Place, stderr, stdout};
-use crate::run::program;
+use crate::run::{last_return, program};
 use std::fs;
 
 const UNENDED: &str = "the trace does not end: tracing was on at the last packet";
@@ -122,21 +122,53 @@ fn a_bundle_holds_the_program_that_was_traced() {
     assert_eq!(refused.status.code(), Some(3), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("sort.elf: not packed"), "{}", stderr(&refused));
     assert!(!place.dir.join("b.zip").exists());
-    // With a symbol more, the code is the same, and packing it may be meant.
-    let mut stripped = fs::read(program("calls")).unwrap();
-    stripped.push(0);
-    place.write("stripped.elf", &stripped);
-    let packed = place.run("bundle c.te --elf stripped.elf --other-program -o b.zip");
+    // With a symbol more, the code is the same.
+    let whole = fs::read(program("calls")).unwrap();
+    let mut similar = [&whole[..], &[0]].concat();
+    place.write("similar.elf", &similar);
+    place.clean("bundle c.te --elf similar.elf -o b.zip");
+    // Another program may be meant.
+    similar[last_return(&whole)] ^= 0x80;
+    place.write("patched.elf", &similar);
+    let packed = place.run("bundle c.te --elf patched.elf --other-program -o b.zip");
     assert_eq!(packed.status.code(), Some(0), "{}", stderr(&packed));
     place.run("bundle b.zip -o again.zip");
     for bundle in ["b.zip", "again.zip"] {
-        for command in ["decode", "stats", "decode --elf stripped.elf"] {
+        for command in ["decode", "stats", "decode --elf patched.elf"] {
             let said = stderr(&place.run(&format!("{command} {bundle}")));
             assert!(said.starts_with("warning: ") && said.contains("not the program"), "{said}");
-            assert!(said.contains("SHA-256"), "{command}: {said}");
+            assert!(said.contains("XXH3 of code"), "{command}: {said}");
             assert_eq!(said.lines().count(), 1, "{said}");
         }
     }
+}
+
+/// Code decides, not what is around it: symbols may be stripped, and a build ID stays when code is patched.
+#[test]
+fn the_code_that_was_traced() {
+    let place = Place::new("code");
+    traced(&place);
+    let whole = fs::read(program("calls")).unwrap();
+    let mut stripped = whole.clone();
+    stripped[0x28..0x30].fill(0);
+    stripped[0x3c..0x40].fill(0);
+    place.write("calls.elf", &stripped);
+    assert_eq!(stderr(&place.run("stats --strict c.te")), "");
+    let mut patched = whole.clone();
+    patched[last_return(&whole)] ^= 0x80;
+    place.write("calls.elf", &patched);
+    for command in ["stats", "decode", "bundle -o b.zip"] {
+        let refused = place.run(&format!("{command} c.te"));
+        assert_eq!(refused.status.code(), Some(3), "{command}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains("XXH3 of code"), "{command}: {}", stderr(&refused));
+    }
+    // A bundle with it says so, until the traced one is given.
+    place.run("bundle c.te --elf calls.elf --other-program -o b.zip");
+    place.write("traced.elf", &whole);
+    assert!(stderr(&place.run("stats b.zip")).contains("not the program"));
+    assert_eq!(stderr(&place.run("stats b.zip --elf traced.elf")), "");
+    place.clean("bundle b.zip --elf traced.elf -o again.zip");
+    assert_eq!(stderr(&place.run("stats again.zip")), "");
 }
 
 #[test]

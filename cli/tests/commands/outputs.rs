@@ -346,6 +346,91 @@ fn standard_output() {
     place.clean("run calls.elf -o /dev/null");
 }
 
+/// However it is called, and whatever the shell has redirected it to: what was there stays, and messages go elsewhere.
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_by_name() {
+    let place = place("outputs-named");
+    for (line, rest) in [
+        ("run calls.elf -o", ""),
+        ("run calls.elf --encode ir --retired", ""),
+        ("report c.te -o", ""),
+        ("export c.te --to folded -o", ""),
+        ("bundle c.te -o", ""),
+        ("receive c.te -o", "--params c.te.toml"),
+    ] {
+        place.clean(&format!("{line} file {rest}"));
+        let log = place.dir.join("log");
+        fs::write(&log, "precious").unwrap();
+        let out = fs::File::options().append(true).open(&log).unwrap();
+        let mut command = place.command(&format!("{line} /dev/stdout {rest}"));
+        assert!(command.stdout(out).status().unwrap().success(), "{line}");
+        let expected = [b"precious", &fs::read(place.dir.join("file")).unwrap()[..]].concat();
+        assert!(fs::read(&log).unwrap() == expected, "{line}");
+        let _ = fs::remove_file(place.dir.join("file.toml"));
+    }
+}
+
+/// Two outputs of one command are two files, also those that it names itself.
+#[test]
+fn outputs_of_one_command() {
+    let place = place("outputs-both");
+    let before = contents(&place);
+    for line in [
+        "run calls.elf -o x.te --retired x.te.toml",
+        "run calls.elf --encode delta,ir --output-dir o --retired o/calls.delta.te",
+        "run calls.elf --encode delta,ir --output-dir o --retired o/../o/calls.ir.te.toml",
+        "run calls.elf -o x.te.zst",
+        "plan c.te other.te c.te -o plan.json",
+    ] {
+        let output = place.run(line);
+        let refused = if line.starts_with("plan") { 3 } else { 2 };
+        assert_eq!(output.status.code(), Some(refused), "{line}: {}", stderr(&output));
+        assert!(contents(&place) == before, "{line}");
+    }
+}
+
+/// Whatever a capture and its program are called, their bundle can be read.
+#[cfg(unix)]
+#[test]
+fn names_in_bundles() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let place = place("outputs-names");
+    let description = fs::read_to_string(place.dir.join("c.te.toml")).unwrap();
+    let names: [&[u8]; 9] = [
+        b" a.te",
+        b"a.te ",
+        b"a\\b.te",
+        b"a\tb.te",
+        b"a\nb.te",
+        b"a\x1b[1m.te",
+        b"a\xff.te",
+        b"contents.ini",
+        "a\u{202e}b.te".as_bytes(),
+    ];
+    for name in names {
+        let named = place.dir.join(OsStr::from_bytes(name));
+        fs::copy(place.dir.join("c.te"), &named).unwrap();
+        let mut toml = named.clone().into_os_string();
+        toml.push(".toml");
+        fs::write(&toml, &description).unwrap();
+        let mut command = place.command("bundle -o b.zip --elf calls.elf");
+        assert!(command.arg(&named).output().unwrap().status.success(), "{name:?}");
+        assert_eq!(place.clean("decode --strict b.zip"), place.clean("decode c.te"), "{name:?}");
+        fs::remove_file(named).unwrap();
+        fs::remove_file(toml).unwrap();
+    }
+    // Programs may have names of other files in the archive.
+    for name in ["contents.ini", "c.te", "c.te.toml", "a;b.elf"] {
+        fs::create_dir_all(place.dir.join("folder")).unwrap();
+        fs::copy(place.dir.join("calls.elf"), place.dir.join("folder").join(name)).unwrap();
+        let mut command = place.command("bundle c.te -o b.zip --elf");
+        assert!(command.arg(format!("folder/{name}")).output().unwrap().status.success(), "{name}");
+        assert_eq!(place.clean("decode --strict b.zip"), place.clean("decode c.te"), "{name}");
+    }
+}
+
 /// A description is of one capture, and says which.
 #[test]
 fn a_description_of_another_capture() {

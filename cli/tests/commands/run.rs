@@ -7,6 +7,11 @@ pub(crate) fn program(name: &str) -> String {
     format!("{}/../tests/programs/elf/{name}.elf", env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The place of the last return in a program; what it is a part of ends long before the program does.
+pub(crate) fn last_return(elf: &[u8]) -> usize {
+    elf.windows(2).rposition(|pair| pair == [0x82, 0x80]).expect("a return")
+}
+
 #[test]
 fn every_mode_comes_back() {
     let place = Place::new("run-all");

@@ -8,6 +8,7 @@ use crate::description::{Description, ProgramFile};
 use crate::limits::{DOCUMENT_BYTES, TEXT_BYTES};
 use crate::params::DocumentError;
 use crate::snapshot::{self, Archive, Files, ini::Ini};
+use crate::text::is_hidden;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -146,13 +147,36 @@ impl Bundle {
 }
 
 /// Names of the files in a bundle.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Names(BTreeSet<String>);
 
+/// Only the list of contents.
+impl Default for Names {
+    fn default() -> Self {
+        Self([CONTENTS.to_owned()].into())
+    }
+}
+
 impl Names {
-    /// Returns the file name of a path, with a number in front if another file has the same name.
+    /// Returns the file name of a capture, and reserves that of its description.
+    pub fn capture(&mut self, path: &Path) -> String {
+        loop {
+            let name = self.unused(path);
+            if self.0.insert(format!("{name}.toml")) {
+                return name;
+            }
+        }
+    }
+
+    /// Returns the file name of a path, with a number in front if another file has the same name, and without what
+    /// archives and lists have a meaning for.
     pub fn unused(&mut self, path: &Path) -> String {
-        let name = path.file_name().map_or_else(|| "capture".into(), |name| name.to_string_lossy());
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.replace(|c| is_hidden(c) || "\\/:;#=[]\"\u{fffd}".contains(c), "_");
+        let name = match name.trim() {
+            "" => "capture",
+            name => name,
+        };
         let numbered = (2..).map(|number: u32| format!("{number}-{name}"));
         let mut candidates = std::iter::once(name.to_string()).chain(numbered);
         candidates.find(|name| self.0.insert(name.clone())).unwrap_or_default()

@@ -80,9 +80,17 @@ pub enum DescribedError {
         /// Why.
         error: io::Error,
     },
-    /// The bundle or the description is wrong.
+    /// The description is wrong, or what is in a bundle that was opened.
     #[error(transparent)]
     Bundle(#[from] BundleError),
+    /// The bundle is wrong.
+    #[error("{name}: {error}")]
+    InBundle {
+        /// The bundle.
+        name: String,
+        /// What is wrong in it.
+        error: BundleError,
+    },
     /// The capture is not the one that is described.
     #[error("{name}: {error}")]
     Capture {
@@ -111,7 +119,8 @@ impl Described {
         let name = shown(path);
         let unreadable = |error| DescribedError::Unreadable { path: path.to_owned(), error };
         let known = fs::metadata(path);
-        match bundle::find(path)? {
+        let in_bundle = |error| DescribedError::InBundle { name: name.clone(), error };
+        match bundle::find(path).map_err(in_bundle)? {
             Found::Other if known.as_ref().is_ok_and(fs::Metadata::is_dir) => {
                 return Err(unreadable(io::ErrorKind::IsADirectory.into()));
             }
@@ -139,9 +148,14 @@ impl Described {
         let description = Description::parse(&text, &shown(&file));
         let description = description.map_err(BundleError::from)?;
         // Only then is it certain whether there is a capture.
-        output::complete(path, &description.capture).map_err(unreadable)?;
-        fs::metadata(path).map_err(unreadable)?;
-        Ok(Self { description: Some(description), file, ..unknown })
+        let place = match output::complete(path, &description.capture).map_err(unreadable)? {
+            Some(elsewhere) => Place::File(elsewhere),
+            None => unknown.place,
+        };
+        if let Place::File(path) = &place {
+            fs::metadata(path).map_err(unreadable)?;
+        }
+        Ok(Self { description: Some(description), file, place, ..unknown })
     }
 
     /// A capture that nothing is known of; `name` is for messages.
@@ -300,9 +314,12 @@ impl Described {
     }
 
     /// Returns in what code differs from all programs that the description names; `None` if it is one of
-    /// them, or if there are none.
+    /// them or the one that another is there instead of, or if there are none.
     pub fn difference(&self, code: &Code) -> Option<Different> {
         let mut last = None;
+        if self.programs().any(|program| program.is_instead_of(&code.bytes)) {
+            return None;
+        }
         for program in self.programs() {
             last = Some(program.check(&code.bytes).err()?);
         }

@@ -29,6 +29,7 @@
 //! file = "calls.elf"                # relative to the description
 //! sha256 = "..."
 //! build-id = "..."                  # if the program has one
+//! code = "..."                      # XXH3 of 128 bits of its executable segments; decides, if it is there
 //! instead-of = "SHA-256 ..."        # if this is not the program that was traced: what identifies that one
 //! bias = "0x0"                      # or address, for bare code
 //! context = 7                       # if only one context runs it
@@ -58,7 +59,8 @@ pub const VERSION: u64 = 2;
 /// The version without [`Description::capture`].
 const VERSION_ALONE: u64 = 1;
 
-const KEYS: [&str; 7] = ["file", "sha256", "build-id", "instead-of", "bias", "address", "context"];
+const KEYS: [&str; 8] =
+    ["file", "sha256", "build-id", "code", "instead-of", "bias", "address", "context"];
 
 /// What is known of a capture, apart from its contents.
 #[derive(Clone, Debug, Default)]

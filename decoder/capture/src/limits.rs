@@ -64,8 +64,15 @@ pub fn read_text(path: &Path) -> io::Result<Vec<u8>> {
 /// If it cannot be read, or is longer than the limit for its kind.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let file = open(path)?;
-    let regular = file.metadata()?.is_file();
-    read_up_to(file, if regular { FILE_BYTES } else { STREAM_BYTES })
+    let known = file.metadata()?;
+    if !known.is_file() {
+        return read_up_to(file, STREAM_BYTES);
+    }
+    // Before any of it is in memory.
+    if known.len() > FILE_BYTES {
+        return Err(too_long(FILE_BYTES));
+    }
+    read_up_to(file, FILE_BYTES)
 }
 
 /// Opens a file, a pipe or a device. What is read from a device ends in an error after [`DEVICE_BYTES`].
@@ -103,9 +110,13 @@ pub fn read_up_to(input: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
-        return Err(io::Error::other(format!("more than {} MiB", limit >> 20)));
+        return Err(too_long(limit));
     }
     Ok(bytes)
+}
+
+fn too_long(limit: u64) -> io::Error {
+    io::Error::other(format!("more than {} MiB", limit >> 20))
 }
 
 /// An input that was opened, with an end.
@@ -149,6 +160,15 @@ mod tests {
             read_document(Path::new("/dev/zero")).unwrap_err().to_string(),
             "more than 1 MiB"
         );
+    }
+
+    /// None of it is read: it would not fit in memory.
+    #[test]
+    fn long_files() {
+        let folder = crate::output::Scratch::new().unwrap();
+        let path = folder.join("sparse");
+        File::create(&path).unwrap().set_len(FILE_BYTES + 1).unwrap();
+        assert_eq!(read_file(&path).unwrap_err().to_string(), "more than 4096 MiB");
     }
 
     #[test]

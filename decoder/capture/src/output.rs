@@ -33,6 +33,13 @@ pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Returns whether the path of an output names standard output, also as a file of this process. Opening that would start
+/// at the beginning of what the shell has redirected it to.
+pub fn is_standard_output(path: &Path) -> bool {
+    let names = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+    is_standard(path) || names.iter().any(|name| path == Path::new(name))
+}
+
 /// A file that is there, under its name, once it is complete; or standard output, or a device.
 #[derive(Debug)]
 pub struct Output {
@@ -72,7 +79,7 @@ impl Output {
         path: &Path,
         make: impl FnOnce(PathBuf) -> io::Result<Temporary>,
     ) -> Result<Self, FileError> {
-        let (name, target) = match is_standard(path) {
+        let (name, target) = match is_standard_output(path) {
             true => ("standard output".into(), Ok(Target::Standard(io::stdout()))),
             false => (path.display().to_string(), Target::of(path, make)),
         };
@@ -172,8 +179,8 @@ impl Write for Output {
 impl Target {
     fn of(path: &Path, make: impl FnOnce(PathBuf) -> io::Result<Temporary>) -> io::Result<Self> {
         if is_stream(path) || path.metadata().is_ok_and(|found| !found.is_file()) {
-            // A folder fails here, and a pipe may wait for its reader.
-            let file = File::options().write(true).truncate(is_stream(path)).open(path)?;
+            // A folder fails here, and a pipe may wait for its reader. What whoever has opened a file has written to it stays.
+            let file = File::options().append(true).open(path)?;
             return Ok(Self::Direct(file));
         }
         Ok(Self::Whole(make(temporary::followed(path)?)?))

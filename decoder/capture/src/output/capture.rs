@@ -6,11 +6,13 @@
 
 use super::temporary::{folder, followed, live, remove, short_name};
 use super::{Action, FileError, Output, is_standard};
-use crate::contents::{Contents, Meter};
+use crate::contents::{CaptureReader, Contents, Meter};
 use crate::description::Description;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A capture that is being written.
 #[derive(Debug)]
@@ -116,24 +118,32 @@ fn staged(capture: &Path, contents: &Contents) -> Option<PathBuf> {
     Some(folder(capture).join(format!(".{}.{digits}.new", short_name(capture))))
 }
 
-/// Puts the capture that a description is of in its place, if a process was killed before it could.
+/// Puts the capture that a description is of in its place, if a process was killed before it could. Returns where it is
+/// if that is not allowed here.
 ///
 /// # Errors
 ///
 /// If it is there, and cannot be moved.
-pub(crate) fn complete(capture: &Path, contents: &Contents) -> io::Result<()> {
+pub(crate) fn complete(capture: &Path, contents: &Contents) -> io::Result<Option<PathBuf>> {
     if is_standard(capture) {
-        return Ok(());
+        return Ok(None);
     }
     let capture = followed(capture)?;
     let Some(staged) = staged(&capture, contents).filter(|staged| staged.is_file()) else {
-        return Ok(());
+        return Ok(None);
     };
     let _turn = Turn::take(&capture);
-    match fs::rename(staged, capture) {
-        // Another process was faster.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        outcome => outcome,
+    if !is_due(&staged, &capture, contents) {
+        return Ok(None);
+    }
+    match fs::rename(&staged, capture) {
+        Ok(()) => Ok(None),
+        Err(error) => match error.kind() {
+            // Another process was faster.
+            io::ErrorKind::NotFound => Ok(None),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Ok(Some(staged)),
+            _ => Err(error),
+        },
     }
 }
 
@@ -141,10 +151,26 @@ pub(crate) fn complete(capture: &Path, contents: &Contents) -> io::Result<()> {
 fn complete_staged(description: &Path, capture: &Path) {
     let known = fs::read(description).ok();
     let known = known.and_then(|text| Description::parse(&String::from_utf8_lossy(&text), "").ok());
-    if let Some(staged) = known.and_then(|known| staged(capture, &known.capture)) {
-        // If it is not there, there is nothing to complete.
+    let Some(Description { capture: contents, .. }) = known else { return };
+    if let Some(staged) = staged(capture, &contents)
+        && is_due(&staged, capture, &contents)
+    {
+        // If it cannot be moved, what is in its place is replaced soon.
         let _ = fs::rename(staged, capture);
     }
+}
+
+/// Whether a capture is the one that its name says, and what is in its place is no newer: somebody may have put
+/// another one there since.
+fn is_due(staged: &Path, capture: &Path, contents: &Contents) -> bool {
+    let written = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
+    let is_newer = written(capture).is_some_and(|time| Some(time) > written(staged));
+    !is_newer
+        && File::open(staged).is_ok_and(|file| {
+            let mut whole =
+                CaptureReader::new(file, String::new()).checked(contents.clone(), String::new());
+            io::copy(&mut whole, &mut io::sink()).is_ok()
+        })
 }
 
 /// Removes captures that no description was written for.
@@ -168,9 +194,22 @@ struct Turn {
     _folder: Option<File>,
 }
 
+/// How long to wait for a turn. Writers need it for a few renames; others that lock the folder have no part in this, and
+/// may keep it for ever.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 impl Turn {
     fn take(capture: &Path) -> Self {
-        let folder = File::open(folder(capture)).ok();
-        Self { _folder: folder.filter(|folder| folder.lock().is_ok()) }
+        let start = Instant::now();
+        let wait = |folder: &File| loop {
+            match folder.try_lock() {
+                Ok(()) => return true,
+                Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                Err(_) => return false,
+            }
+        };
+        Self { _folder: File::open(folder(capture)).ok().filter(wait) }
     }
 }

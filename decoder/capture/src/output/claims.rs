@@ -1,9 +1,9 @@
 //! Which files a command reads, and which it writes: none can be both.
 
+use super::is_standard_output;
 use super::temporary::{folder, followed};
-use super::{is_standard, is_stream};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
 
 /// What makes two paths the same file, whatever they are called.
@@ -109,13 +109,10 @@ fn conflict(output: &Path, other: &Path, is_input: bool) -> Conflict {
 
 /// Whether two outputs are one file, which may not be there yet. A device or a pipe takes both.
 fn is_same(one: &Path, other: &Path) -> bool {
-    if is_standard(one) || is_standard(other) {
-        return one == other;
+    if is_standard_output(one) || is_standard_output(other) {
+        return is_standard_output(one) && is_standard_output(other);
     }
-    let place = |path: &Path| {
-        let path = followed(path).ok()?;
-        Some((fs::canonicalize(folder(&path)).ok()?, path.file_name()?.to_owned()))
-    };
+    let place = |path: &Path| place(&followed(path).ok()?);
     match (identity(one), identity(other)) {
         (None, None) if !one.exists() => {
             place(one).is_some_and(|found| Some(found) == place(other))
@@ -124,9 +121,19 @@ fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
+/// Where a file is that is not there yet, in a folder that may not be there either.
+fn place(path: &Path) -> Option<PathBuf> {
+    let folder = folder(path);
+    let folder = fs::canonicalize(folder).ok().or_else(|| place(folder))?;
+    match path.components().next_back()? {
+        Component::ParentDir => folder.parent().map(Path::to_owned),
+        name => Some(folder.join(name)),
+    }
+}
+
 /// The identity of a regular file; nothing else is destroyed by writing.
 fn identity(path: &Path) -> Option<Identity> {
-    if is_standard(path) || is_stream(path) {
+    if is_standard_output(path) {
         return None;
     }
     let found = fs::metadata(path).ok()?;

@@ -3,6 +3,7 @@ use crate::described::{Described, DescribedError};
 use crate::description::Description;
 use std::fs;
 use std::io::Read;
+use std::time::{Duration, SystemTime};
 
 /// A folder that is removed at the end. It is inside another one, which is locked as long as it is there.
 struct Folder(Scratch);
@@ -112,6 +113,12 @@ fn a_device_is_written_as_it_is() {
     assert!(error.to_string().starts_with("/dev/full: cannot write: "), "{error}");
 }
 
+/// Makes a file a minute older.
+fn age(path: &Path) {
+    let before = SystemTime::now() - Duration::from_secs(60);
+    File::options().write(true).open(path).unwrap().set_modified(before).unwrap();
+}
+
 /// The window between the two files that take their places: the description is the new one, the capture is not.
 #[test]
 fn whoever_reads_next_completes_a_capture() {
@@ -123,7 +130,10 @@ fn whoever_reads_next_completes_a_capture() {
     let staged = folder.join(format!(".c.te.{digits}.new"));
     for old in [Some("old capture"), None] {
         fs::rename(&path, &staged).unwrap();
-        old.into_iter().for_each(|old| fs::write(&path, old).unwrap());
+        if let Some(old) = old {
+            fs::write(&path, old).unwrap();
+            age(&path);
+        }
         assert_eq!(read(&path).unwrap(), b"new");
         assert_eq!(names(&folder), ["c.te", "c.te.toml"]);
     }
@@ -137,6 +147,52 @@ fn whoever_reads_next_completes_a_capture() {
     assert_ne!(fs::read_to_string(Description::place(&path)).unwrap(), text);
     capture(&path, b"newest");
     assert_eq!(names(&folder), ["c.te", "c.te.toml"]);
+}
+
+/// What has the name of a capture that waits for its place may be something else, or late.
+#[test]
+fn only_what_is_due_takes_its_place() {
+    let folder = Folder::new();
+    let path = folder.join("c.te");
+    capture(&path, b"capture");
+    let digits = Described::find(&path).unwrap().description.unwrap().capture.digits().unwrap();
+    let staged = folder.join(format!(".c.te.{digits}.new"));
+    fs::write(&staged, "garbage").unwrap();
+    assert_eq!(read(&path).unwrap(), b"capture");
+    // Somebody has put another capture there since.
+    fs::write(&staged, "capture").unwrap();
+    age(&staged);
+    fs::write(&path, "another").unwrap();
+    assert!(read(&path).unwrap_err().to_string().contains("is of another capture"));
+    assert_eq!(fs::read(&path).unwrap(), b"another");
+}
+
+/// Others may lock the folder for as long as they like.
+#[test]
+fn a_locked_folder() {
+    let folder = Folder::new();
+    let lock = File::open(folder.join("")).unwrap();
+    lock.lock().unwrap();
+    let path = folder.join("c.te");
+    capture(&path, b"capture");
+    assert_eq!(read(&path).unwrap(), b"capture");
+}
+
+/// What is written to a file of this process follows what is there, as the shell has it for `>>`.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_of_this_process() {
+    use std::os::fd::AsRawFd;
+    let folder = Folder::new();
+    let path = folder.join("log");
+    fs::write(&path, "precious").unwrap();
+    let open = File::options().append(true).open(&path).unwrap();
+    let stream = PathBuf::from(format!("/dev/fd/{}", open.as_raw_fd()));
+    Output::write(&stream, " and more").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"precious and more");
+    let mut claims = Claims::new();
+    claims.read(&path).unwrap();
+    assert!(claims.write(&stream).unwrap_err().is_input);
 }
 
 #[test]
