@@ -132,7 +132,7 @@ pub(crate) fn sources() -> Result<(), Failed> {
     let (all, message) = files(&folder, "")?;
     let secret = find(&all, "./../sort.c")?;
     assert_eq!((&secret["text"], &secret["left_out"]), (&Value::Null, &Value::from("outside")));
-    assert!(message.contains("1 source files") && message.contains("--source-root"), "{message}");
+    assert!(message.contains("1 source file outside") && message.contains("--source-root"), "{message}");
     let (all, message) = files(&folder, "--source-root .")?;
     assert_eq!(find(&all, "./../sort.c")?["text"], "secret");
     assert_eq!(message, "");
