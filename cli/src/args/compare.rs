@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 /// What to compare, and on what.
 #[derive(Debug, Args)]
-pub(crate) struct SchemesArgs {
+pub(crate) struct CompareArgs {
     /// Programs to execute, as for `run`, or logs, as for `encode` [default: the bundled programs]
     ///
     /// Programs for Arm (A64, A32, T32) are run by QEMU and traced in ETMv4 and PTM.
