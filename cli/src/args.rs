@@ -19,11 +19,11 @@ mod stream;
 mod values;
 
 pub(crate) use claims::claim;
-pub(crate) use compare::SchemesArgs;
+pub(crate) use compare::CompareArgs;
 pub(crate) use decode::{DecodeArgs, Emit, ExportArgs, PageArgs};
 pub(crate) use events::EventsArgs;
 pub(crate) use follow::FollowArgs;
-pub(crate) use fpga::{CompareArgs, FpgaCommand, ReportArgs};
+pub(crate) use fpga::{FpgaCommand, FpgaCompareArgs, ReportArgs};
 pub(crate) use hdl::{DecoderArg, HdlArgs, ImageArgs, ProfileArgs};
 pub(crate) use input::{ConvertArgs, InputArgs};
 pub(crate) use inputs::check as check_inputs;
@@ -101,7 +101,7 @@ pub(crate) enum Command {
     /// Execute, encode, decode and compare the bundled programs in every mode
     Demo(DemoArgs),
     /// Compare trace compressors with E-Trace: bits per instruction, memory and gates of each
-    Compare(SchemesArgs),
+    Compare(CompareArgs),
     /// Write the trace encoder, or a trace decoder, in SystemVerilog
     Hdl(HdlArgs),
     /// Write the blocks of a program as a table for the block walker behind a hardware decoder

@@ -1,7 +1,7 @@
 //! `hartrace compare`: runs the same executions through every trace compressor, decompresses each result
 //! and compares it, first to last.
 
-use crate::args::SchemesArgs;
+use crate::args::CompareArgs;
 use crate::failure::{Failure, Status};
 use crate::{exec, files, image, input, progress};
 use hartrace_capture::programs::elf_xlen;
@@ -22,7 +22,7 @@ enum Input<'a> {
 }
 
 /// Runs the command; [`Status::Different`] if any instruction is decompressed wrongly.
-pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
+pub(crate) fn run(args: &CompareArgs) -> Result<Status, Failure> {
     if args.table.as_deref() == Some("") {
         return Ok(write!(files::stdout(), "{}", Experiment::list()).map(|()| Status::Clean)?);
     }
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &SchemesArgs) -> Result<Status, Failure> {
 
 impl Input<'_> {
     /// The program to execute, and its limit; `None` if it is a log.
-    fn program(&self, args: &SchemesArgs, limit: u64) -> Result<Option<(Program, u64)>, Failure> {
+    fn program(&self, args: &CompareArgs, limit: u64) -> Result<Option<(Program, u64)>, Failure> {
         match self {
             Self::Listed(it) => Ok(Some((it.program()?, it.limit(args.limit, limit)))),
             Self::Program(path) => Ok(Some((exec::program(path)?.executed_by(args.with), limit))),
@@ -86,7 +86,7 @@ impl Input<'_> {
         }
     }
 
-    fn workload(&self, args: &SchemesArgs, limit: u64) -> Result<Workload, Failure> {
+    fn workload(&self, args: &CompareArgs, limit: u64) -> Result<Workload, Failure> {
         match self {
             Self::Listed(program) => Ok(program.workload(args.limit, limit)?),
             Self::Program(path) => {
@@ -98,7 +98,7 @@ impl Input<'_> {
 }
 
 /// Reads a log.
-fn log(path: &Path, args: &SchemesArgs, limit: u64) -> Result<Workload, Failure> {
+fn log(path: &Path, args: &CompareArgs, limit: u64) -> Result<Workload, Failure> {
     let Some(first) = args.elf.first() else {
         return Err(Failure::usage("a log cannot be compressed without the program")
             .at(files::name(path))

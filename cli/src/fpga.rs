@@ -1,6 +1,6 @@
 //! `hartrace fpga`: area and clock rate of the encoder on FPGAs.
 
-use crate::args::{CompareArgs, DecoderArg, ReportArgs};
+use crate::args::{DecoderArg, FpgaCompareArgs, ReportArgs};
 use crate::failure::{Failure, Status};
 use crate::{files, hdl, progress};
 use hartrace_capture::limits::TEXT_BYTES;
@@ -87,7 +87,7 @@ fn encoder(name: &str, top: &str) -> Result<Design, Failure> {
 }
 
 /// Runs `fpga compare`.
-pub(crate) fn compare(args: &CompareArgs) -> Result<Status, Failure> {
+pub(crate) fn compare(args: &FpgaCompareArgs) -> Result<Status, Failure> {
     files::one_standard([args.old.as_path(), args.new.as_path()])?;
     let names = [&args.old, &args.new].map(|path| path.display().to_string());
     let (text, same) = hartrace_fpga::compare_all(&read(&args.old)?, &read(&args.new)?, &names);

@@ -4,4 +4,4 @@
 use hartrace_fuzz::compressors::decompress;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: &[u8]| decompress("base", &[], input));
+fuzz_target!(|input: &[u8]| decompress(&["base"], input));

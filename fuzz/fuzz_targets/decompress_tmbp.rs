@@ -4,8 +4,4 @@
 use hartrace_fuzz::compressors::decompress;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: &[u8]| decompress(
-    "tmbp",
-    &["bTMBP[entries=4,ibtb=4,ras=1]", "tTMBP[targets.size=32]"],
-    input
-));
+fuzz_target!(|input: &[u8]| decompress(&["tmbp"], input));

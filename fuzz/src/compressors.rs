@@ -3,7 +3,9 @@
 
 use crate::code;
 use arbitrary::{Result, Unstructured};
-use hartrace_compressors::{BitSource, Bits, Code, DataScheme, DataStep, Reference, Scheme, Setup};
+use hartrace_compressors::{
+    BitSource, Bits, Code, DataScheme, DataStep, Family, Reference, Scheme, Setup,
+};
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
@@ -12,26 +14,25 @@ use std::num::NonZeroU64;
 /// The largest number of instructions to request.
 const MOST: u64 = 2000;
 
-/// Tests the default schemes of a family and some more, such as tables so small that their entries are
-/// replaced all the time.
-pub fn decompress(family: &str, more: &[&str], input: &[u8]) {
-    let mut schemes = defaults(family);
-    schemes.extend(more.iter().map(|name| name.parse::<Scheme>().expect("a scheme")));
-    let _ = any_bits(Unstructured::new(input), &schemes, |_, bytes| bytes);
+/// Tests the schemes of some families.
+pub fn decompress(families: &[&str], input: &[u8]) {
+    let _ = any_bits(Unstructured::new(input), &schemes(families), |_, bytes| bytes);
 }
 
 /// The same for descriptors in a container: random bytes are hardly ever one, so most inputs are put into one
 /// first.
-pub fn decompress_packed(names: &[&str], input: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) {
-    let schemes: Vec<Scheme> = names.iter().map(|name| name.parse().expect("a scheme")).collect();
-    let _ = any_bits(Unstructured::new(input), &schemes, |packed, bytes| match packed {
+pub fn decompress_packed(family: &str, input: &[u8], pack: impl Fn(&[u8]) -> Vec<u8>) {
+    let _ = any_bits(Unstructured::new(input), &schemes(&[family]), |packed, bytes| match packed {
         true => pack(&bytes),
         false => bytes,
     });
 }
 
-fn defaults(family: &str) -> Vec<Scheme> {
-    Scheme::defaults().into_iter().filter(|scheme| scheme.family() == family).collect()
+/// Those that are compared, and some more, such as tables so small that their entries are replaced all the time.
+fn schemes(families: &[&str]) -> Vec<Scheme> {
+    let families = families.iter().map(|name| Family::named(name).expect("a family"));
+    let names = families.flat_map(|family| family.compared.iter().chain(family.small));
+    names.map(|name| name.parse().expect("a scheme")).collect()
 }
 
 fn any_bits(
@@ -66,7 +67,7 @@ fn any_bits(
         Ok(()) => assert_eq!(found.len() as u64, instructions, "{scheme}"),
     }
     // E-Trace would also need to know the kinds of traps.
-    if scheme.family() != "etrace" {
+    if scheme.family().name != "etrace" {
         again(scheme, &setup, &found);
     }
     Ok(())

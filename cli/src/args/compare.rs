@@ -5,6 +5,7 @@ use super::values::named;
 use clap::Args;
 use clap::ValueHint::FilePath;
 use hartrace_capture::programs::Placed;
+use hartrace_compressors::Family;
 use hartrace_compressors::comparison::TableFormat;
 use hartrace_sources::executed::Executor;
 use std::num::NonZeroU64;
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 
 /// What to compare, and on what.
 #[derive(Debug, Args)]
-pub(crate) struct SchemesArgs {
+pub(crate) struct CompareArgs {
     /// Programs to execute, as for `run`, or logs, as for `encode` [default: the bundled programs]
     ///
     /// Programs for Arm (A64, A32, T32) are run by QEMU and traced in ETMv4 and PTM.
@@ -30,18 +31,11 @@ pub(crate) struct SchemesArgs {
     #[command(flatten)]
     pub(crate) format: InputArgs,
     /// Schemes, separated by commas [default: all of docs/compression.md]
-    ///
-    /// BASE, NEXS, HWLZ-256, gzip-6, zstd-17, eDMTF(192,4) or with b or h, rSDC-128 or with b or e (by sets and ways: rSDC-32x4),
-    /// tTMBP, sTMBP, bTMBP, TAGE, E-Trace and E-Trace with some of +full, +ie, +sij, +ir, +bp, +jtc, or +hp. Sizes may differ, and all
-    /// other settings follow the name in brackets, as in `bTMBP[entries=1024,ras=16]`.
-    #[arg(long, value_name = "NAMES")]
+    #[arg(long, value_name = "NAMES", long_help = schemes_help())]
     pub(crate) schemes: Vec<String>,
     /// Also the schemes of a family with one setting varied: tmbp.entries=64..2048 doubles it each time,
     /// dmtf.mtf2=4,8,16 is a list. May be given more than once
-    ///
-    /// Families: hwlz, gzip, zstd, dmtf, sdc, tmbp, tage, etrace. Varies the schemes of that family that --schemes names, by
-    /// default HWLZ-256, gzip-6, zstd-3, eDMTF(192,4), rSDC-128, bTMBP, TAGE or E-Trace+ir+bp+jtc.
-    #[arg(long, value_name = "FAMILY.KEY=VALUES")]
+    #[arg(long, value_name = "FAMILY.KEY=VALUES", long_help = sweep_help())]
     pub(crate) sweep: Vec<String>,
     /// Empty all tables and send whole addresses after every N instructions [default: never]
     #[arg(long, value_name = "N")]
@@ -76,4 +70,21 @@ pub(crate) struct SchemesArgs {
     /// Where to write a self-contained page with plots
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+}
+
+fn schemes_help() -> String {
+    format!(
+        "Schemes, separated by commas [default: all of docs/compression.md]\n\n{}\nSizes in capitals are numbers. All other \
+         settings follow the name in brackets, as in `bTMBP[entries=1024,ras=16]`: see --sweep.",
+        Family::list()
+    )
+}
+
+fn sweep_help() -> String {
+    format!(
+        "Also the schemes of a family with one setting varied: tmbp.entries=64..2048 doubles it each time, dmtf.mtf2=4,8,16 \
+         is a list. May be given more than once\n\nVaries the schemes of that family that --schemes names, by default those \
+         in parentheses, beside which the settings have these limits; those with `..` are powers of two:\n\n{}",
+        Family::list_settings().trim_end()
+    )
 }

@@ -15,7 +15,7 @@ pub(crate) enum FpgaCommand {
     /// docs/design/fpga.md discusses what the figures are worth.
     Report(ReportArgs),
     /// Show what changed between reports written with --json; exit status 4 if anything did
-    Compare(CompareArgs),
+    Compare(FpgaCompareArgs),
 }
 
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct CompareArgs {
+pub(crate) struct FpgaCompareArgs {
     /// File with one or more reports
     pub(crate) old: PathBuf,
     /// File with the reports to compare them with

@@ -1,6 +1,7 @@
 //! `hartrace compare`.
 
 use crate::place::{Place, stderr, stdout};
+use hartrace_compressors::Family;
 use serde_json::Value;
 
 /// One of the bundled programs.
@@ -100,6 +101,8 @@ fn what_cannot_be_compared_is_said_in_a_line() {
         (format!("compare {calls} --schemes ETMv4+rs"), 2, "try: --arm"),
         (format!("compare {calls} --schemes bTMBP[entires=4]"), 2, "only bhr_bits, branches"),
         (format!("compare {calls} --sweep tmbp.entries=3"), 2, "powers of two"),
+        (format!("compare {calls} --sweep base.x=3"), 2, "BASE: it has no settings"),
+        (format!("compare {calls} --sweep gzip.kind=zstd"), 2, "no `kind`, only level"),
         (format!("compare {calls} --table 5.2"), 2, "5.2 is not measured: shares of Arm's forms"),
         (format!("compare {calls} --table 7.1"), 2, "only 3.3, 4.1, 4.2"),
         (format!("compare {calls} --table 4.3 --schemes BASE"), 2, "cannot be used with"),
@@ -121,5 +124,20 @@ fn what_cannot_be_compared_is_said_in_a_line() {
         let (out, err) = (stdout(&output), stderr(&output));
         assert_eq!(output.status.code(), Some(status), "{line}: {out}{err}");
         assert!(err.contains(what), "{line}: {err}");
+    }
+}
+
+/// Help has every family with its settings, whatever the table of them has.
+#[test]
+fn help_lists_every_family() {
+    let help = Place::new("compare-help").clean("compare --help");
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for Family { name, forms, idea, default, settings, .. } in Family::all() {
+        assert!(help.contains(&format!("{}: {idea}", forms.join(", "))), "{name}: {help}");
+        for setting in *settings {
+            assert!(help.contains(&format!("{setting}")), "{name}: {help}");
+        }
+        let varied = format!("{name} ({default}): ");
+        assert!(settings.is_empty() || help.contains(&varied), "{varied}{help}");
     }
 }

@@ -45,6 +45,21 @@ impl Default for Dmtf {
 }
 
 impl Dmtf {
+    /// The configuration of a name such as `eDMTF(192,4)`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let (variant, rest) = name.split_at_checked(1)?;
+        let variant = match variant {
+            "b" => DmtfVariant::B,
+            "h" => DmtfVariant::H,
+            "e" => DmtfVariant::E,
+            _ => return None,
+        };
+        let sizes = rest.strip_prefix("DMTF(")?.strip_suffix(')')?;
+        let (mtf1, mtf2) = sizes.split_once(',')?;
+        let (mtf1, mtf2) = (mtf1.parse().ok()?, mtf2.trim().parse().ok()?);
+        Some(Self { variant, mtf1, mtf2, ..Self::default() })
+    }
+
     fn widths(&self) -> (u32, u32) {
         let width = |size: u32| size.saturating_sub(1).max(1).ilog2() + 1;
         (width(self.mtf1), width(self.mtf2))

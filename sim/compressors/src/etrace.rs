@@ -64,8 +64,16 @@ impl Default for Etrace {
 }
 
 impl Etrace {
+    /// The configuration of a name such as `E-Trace+ir+bp`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let mut config = Self::default();
+        let mut modes = name.strip_prefix("E-Trace")?.split('+');
+        let good = modes.next() == Some("") && modes.all(|mode| config.set(mode));
+        good.then_some(config)
+    }
+
     /// Switches a mode on, and returns whether there is a mode of that name or code.
-    pub(crate) fn set(&mut self, mode: &str) -> bool {
+    fn set(&mut self, mode: &str) -> bool {
         match mode.parse() {
             Ok(Mode::FullAddress) => self.full = true,
             Ok(Mode::ImplicitException) => self.ie = true,

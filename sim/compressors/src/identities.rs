@@ -4,7 +4,7 @@
 use crate::compressor::Coder;
 use crate::events::{Event, Events};
 use crate::stream::{End, Stream, StreamCoder, Streams};
-use crate::{BitSource, Bits, Code, Records, Scheme, Setup, Tmbp};
+use crate::{BitSource, Bits, Code, Dmtf, Records, Scheme, Sdc, Setup, Tmbp};
 use hartrace_decoder::Image;
 use hartrace_golden::walk::{Shape, Walk, generate};
 use hartrace_isa::{Isa, Xlen};
@@ -80,12 +80,12 @@ fn tables_of_both_sides_are_equal() {
         let (walk, code) = walk(seed, Shape::random(seed));
         let streams = streams(&walk, &code);
         for name in dmtf {
-            let coder = name.parse::<Scheme>().unwrap().dmtf().unwrap().coder(32);
+            let coder = name.parse::<Scheme>().unwrap().config::<Dmtf>().unwrap().coder(32);
             let (writer, reader, _) = both_sides(&coder, &streams);
             assert_eq!(writer.tables(), reader.tables(), "{seed} {name}");
         }
         for name in sdc {
-            let coder = name.parse::<Scheme>().unwrap().sdc().unwrap().coder(32);
+            let coder = name.parse::<Scheme>().unwrap().config::<Sdc>().unwrap().coder(32);
             let (writer, reader, _) = both_sides(&coder, &streams);
             assert_eq!(writer.tables(), reader.tables(), "{seed} {name}");
         }
@@ -112,7 +112,7 @@ fn bits_follow_from_events() {
         });
         assert_eq!(lengths.sum::<u64>(), base.instructions);
 
-        let config = "bDMTF(64,8)".parse::<Scheme>().unwrap().dmtf().unwrap();
+        let config = "bDMTF(64,8)".parse::<Scheme>().unwrap().config::<Dmtf>().unwrap();
         let (mut writer, _, bits) = both_sides(&config.coder(32), &streams);
         // The header, the place, and for a place that is not in the second list, the place in the first.
         let read = read_records(["zero", "near", "far", "miss"], &bits, &streams, |from| {
@@ -125,7 +125,7 @@ fn bits_follow_from_events() {
         assert_eq!(writer.tally().unwrap().records(), read);
         assert_eq!(read.map(|one| one.streams), distances(&streams, 63, 7));
 
-        let config = "bSDC-128".parse::<Scheme>().unwrap().sdc().unwrap();
+        let config = "bSDC-128".parse::<Scheme>().unwrap().config::<Sdc>().unwrap();
         let (mut writer, _, bits) = both_sides(&config.coder(32), &streams);
         let read = read_records(["predicted", "cached", "miss"], &bits, &streams, |from| {
             Ok(if from.get_bool()? {

@@ -3,20 +3,7 @@
 //! This crate contains the hardware schemes that have been proposed to compress the trace of a program, each
 //! with its decompressor, next to general-purpose compressors. A [`Compressor`] turns the rows of the ingress
 //! port into bits. A [`Decompressor`] recovers every instruction from these bits and the program. [`Scheme`]
-//! lists all of them by name.
-//!
-//! | scheme | idea |
-//! | --- | --- |
-//! | [`Base`] | first address and length of every instruction stream; the address only where it cannot be inferred |
-//! | [`Nexs`] | the same with differences of addresses, as in Nexus messages |
-//! | [`Hwlz`] | the same through LZ77 with a window that hardware can search |
-//! | [`Packed`] | the same through gzip or zstd |
-//! | [`Dmtf`] | positions of streams in a list with the most recent ones first, applied twice |
-//! | [`Sdc`] | a cache of streams, and for each stream its last successor |
-//! | [`Tuples`] | a cache of streams, eight of them at a time, and a list of the last eights |
-//! | [`Tmbp`] | a branch predictor on both sides, and its mispredictions |
-//! | [`Tage`] | the same with a predictor that has tagged tables for longer and longer histories |
-//! | [`Etrace`] | E-Trace in any of its modes, for comparison |
+//! is any of them, by name, and [`Family::all`] is the table of them: names, what each is, defaults and settings.
 //!
 //! [`ArmScheme`] covers ETMv4 and PTM, with the same methods, for what an Arm core executed.
 //!
@@ -84,7 +71,7 @@ pub use measured::Measured;
 pub use packed::Packed;
 pub use records::Records;
 pub use run_length::{Grows, RunLength};
-pub use scheme::{Scheme, Setup, UnknownScheme};
+pub use scheme::{Family, Scheme, Setting, Setup, UnknownScheme, Values};
 pub use sdc::{Sdc, SdcVariant};
 pub use tage::{Tage, TageCoding};
 pub use tmbp::{Tmbp, Widths};

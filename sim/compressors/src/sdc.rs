@@ -51,6 +51,26 @@ impl Default for Sdc {
 }
 
 impl Sdc {
+    /// The configuration of a name such as `rSDC-128`, or by sets and ways `rSDC-32x4`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let (variant, rest) = name.split_at_checked(1)?;
+        let variant = match variant {
+            "b" => SdcVariant::B,
+            "e" => SdcVariant::E,
+            "r" => SdcVariant::R,
+            _ => return None,
+        };
+        let size = rest.strip_prefix("SDC-")?;
+        let sdc = Self { variant, ..Self::default() };
+        Some(match size.split_once('x') {
+            Some((sets, ways)) => {
+                let (sets, ways): (u32, u32) = (sets.parse().ok()?, ways.parse().ok()?);
+                Self { entries: sets.checked_mul(ways)?, ways, ..sdc }
+            }
+            None => Self { entries: size.parse().ok()?, ..sdc },
+        })
+    }
+
     fn sets(&self) -> u32 {
         self.entries / self.ways
     }

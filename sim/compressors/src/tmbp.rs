@@ -76,6 +76,16 @@ impl Tmbp {
         ..Self::TINY
     };
 
+    /// The configuration of a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "tTMBP" => Some(Self::TINY),
+            "sTMBP" => Some(Self::SMALL),
+            "bTMBP" => Some(Self::BASE),
+            _ => None,
+        }
+    }
+
     pub(crate) fn history_bits(&self) -> u32 {
         self.bhr_bits.unwrap_or(self.entries.ilog2())
     }

@@ -1,19 +1,7 @@
 //! Selection of the schemes to compare.
 
 use super::ComparisonError;
-use crate::Scheme;
-
-/// The schemes that a sweep varies if none of its family is named.
-const SWEPT: [&str; 8] = [
-    "HWLZ-256",
-    "gzip-6",
-    "zstd-3",
-    "eDMTF(192,4)",
-    "rSDC-128",
-    "bTMBP",
-    "TAGE",
-    "E-Trace+ir+bp+jtc",
-];
+use crate::{Family, Scheme};
 
 /// The largest number of values in a sweep.
 const MOST: usize = 64;
@@ -36,14 +24,9 @@ pub fn chosen(names: &[String], sweeps: &[String]) -> Result<Vec<Scheme>, Compar
             _ => Ok(name.parse()?),
         })
         .collect::<Result<_, ComparisonError>>()?;
-    let bases: Vec<Scheme> = if named.is_empty() {
-        SWEPT.iter().filter_map(|name| name.parse().ok()).collect()
-    } else {
-        named.clone()
-    };
-    let mut schemes = if named.is_empty() { Scheme::defaults() } else { named };
+    let mut schemes = if named.is_empty() { Scheme::defaults() } else { named.clone() };
     for sweep in sweeps {
-        for scheme in swept(sweep, &bases)? {
+        for scheme in swept(sweep, &named)? {
             if !schemes.contains(&scheme) {
                 schemes.push(scheme);
             }
@@ -62,7 +45,8 @@ fn split(names: &str) -> Vec<&str> {
     parts.map(str::trim).filter(|name| !name.is_empty()).collect()
 }
 
-fn swept(sweep: &str, bases: &[Scheme]) -> Result<Vec<Scheme>, ComparisonError> {
+/// Varies those of the named schemes that belong to the family, or if none is named at all, the family's own choice.
+fn swept(sweep: &str, named: &[Scheme]) -> Result<Vec<Scheme>, ComparisonError> {
     let wrong = |what: String| ComparisonError::Sweep { sweep: sweep.into(), what };
     let (path, values) = sweep.split_once('=').ok_or_else(|| wrong("no values".into()))?;
     let (family, key) = path.split_once('.').ok_or_else(|| wrong("no setting".into()))?;
@@ -75,7 +59,10 @@ fn swept(sweep: &str, bases: &[Scheme]) -> Result<Vec<Scheme>, ComparisonError> 
     if values.len() > MOST {
         return Err(wrong(format!("{} values are too many", values.len())));
     }
-    let bases: Vec<&Scheme> = bases.iter().filter(|scheme| scheme.family() == family).collect();
+    let bases: Vec<Scheme> = match Family::named(family) {
+        Some(family) if named.is_empty() => family.swept(key).parse().into_iter().collect(),
+        _ => named.iter().filter(|scheme| scheme.family().name == family).cloned().collect(),
+    };
     if bases.is_empty() {
         return Err(wrong(format!("no scheme belongs to the family `{family}`")));
     }

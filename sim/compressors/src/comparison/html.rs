@@ -4,6 +4,7 @@ use super::experiment::published;
 use super::plots::{self, Axis, Bar};
 use super::table::programs;
 use super::{Comparison, ComparisonError, Figures, Isas};
+use crate::Family;
 use hartrace_report::html::head;
 use std::fmt::{self, Write};
 
@@ -93,20 +94,6 @@ fn notes(
     Ok(())
 }
 
-/// Schemes in the chart of all programs, if there are more than fit.
-const CHARTED: [&str; 10] = [
-    "NEXS",
-    "HWLZ-256",
-    "eDMTF(192,4)",
-    "rSDC-128",
-    "tTMBP",
-    "bTMBP",
-    "TAGE",
-    "gzip-6",
-    "E-Trace",
-    "E-Trace+ir+bp+jtc",
-];
-
 /// Which of the two plots is shown, and how tables are sorted. Without scripts the tables stay in their order.
 const STYLE: &str = "<style>\n.axes:has(#by-gates:checked) .storage, .axes:has(#by-storage:checked) .gates { display: none; }\n\
                      .axes label { margin-right: 1.2rem; }\n</style>\n";
@@ -158,9 +145,10 @@ fn title(comparison: &Comparison) -> String {
 /// All programs in some schemes.
 fn chart(comparison: &Comparison) -> Result<String, ComparisonError> {
     let all: Vec<String> = comparison.schemes.iter().map(ToString::to_string).collect();
-    let few = all.len() <= CHARTED.len();
+    let charted: Vec<_> = Family::all().iter().flat_map(|family| family.charted).copied().collect();
+    let few = all.len() <= charted.len();
     let schemes: Vec<&str> =
-        all.iter().map(String::as_str).filter(|name| few || CHARTED.contains(name)).collect();
+        all.iter().map(String::as_str).filter(|name| few || charted.contains(name)).collect();
     let figures = &comparison.figures;
     let of = |program: &str, scheme: &&str| {
         let own = |one: &&Figures| one.program == program && one.scheme == **scheme;

@@ -84,7 +84,7 @@ impl Journal {
             version,
             execution: execution.into(),
             scheme: scheme.to_string(),
-            parameters: format!("{scheme:?}"),
+            parameters: format!("{} {}", scheme.family().name, scheme.settings()),
             sync_every,
         };
         if let Some(known) = self.known.get(&key) {

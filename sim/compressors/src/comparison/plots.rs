@@ -2,6 +2,7 @@
 
 use super::labels::{self, Region};
 use super::{ComparisonError, Figures};
+use crate::Scheme;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::fmt::Display;
@@ -14,19 +15,13 @@ fn failed(error: impl Display) -> ComparisonError {
 
 /// A colour for a scheme, the same in every plot.
 fn colour(scheme: &str) -> RGBColor {
-    let family = scheme.trim_start_matches(['b', 'e', 'h', 'r', 's', 't']);
-    match family {
-        _ if family.starts_with("E-Trace") => RGBColor(0xd6, 0x2f, 0x2f),
-        _ if family.starts_with("TMBP") => RGBColor(0x1f, 0x77, 0xb4),
-        _ if family.starts_with("TAGE") => RGBColor(0xc2, 0x3b, 0x9a),
-        _ if family.starts_with("SDC") => RGBColor(0x2c, 0x8f, 0x3c),
-        _ if family.starts_with("DMTF") => RGBColor(0x8a, 0x56, 0xb8),
-        _ if family.starts_with("ETMv4") => RGBColor(0x1a, 0x9a, 0x9a),
-        _ if family.starts_with("PTM") => RGBColor(0x7a, 0x5c, 0x3a),
-        _ if family.starts_with("HWLZ") => RGBColor(0xd0, 0x7f, 0x12),
-        _ if scheme.starts_with("gzip") || scheme.starts_with("zstd") => RGBColor(0x8c, 0x84, 0x1a),
-        _ => RGBColor(0x60, 0x60, 0x60),
-    }
+    let [red, green, blue] = match scheme.parse::<Scheme>() {
+        Ok(scheme) => scheme.family().colour,
+        Err(_) if scheme.starts_with("ETMv4") => [0x1a, 0x9a, 0x9a],
+        Err(_) if scheme.starts_with("PTM") => [0x7a, 0x5c, 0x3a],
+        Err(_) => [0x60, 0x60, 0x60],
+    };
+    RGBColor(red, green, blue)
 }
 
 /// What a scheme costs, on the horizontal axis.

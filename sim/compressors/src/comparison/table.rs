@@ -154,7 +154,7 @@ impl Comparison {
         }
         let mut said: Vec<(&str, Vec<String>)> = Vec::new();
         for scheme in schemes {
-            if let Some(note) = scheme.note() {
+            if let Some(note) = scheme.family().note {
                 match said.iter_mut().find(|(other, _)| *other == note) {
                     Some((_, names)) => names.push(scheme.to_string()),
                     None => said.push((note, vec![scheme.to_string()])),

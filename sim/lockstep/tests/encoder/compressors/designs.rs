@@ -37,7 +37,7 @@ fn of_tmbp(scheme: &Scheme, xlen: u32) -> Option<hardware::Tmbp> {
         branches,
         targets,
         instructions,
-    } = scheme.tmbp()?
+    } = scheme.config()?
     else {
         return None;
     };
@@ -71,7 +71,7 @@ fn of_sdc(scheme: &Scheme, xlen: u32) -> Option<hardware::Sdc> {
         // Of the variant e.
         upper: _,
         run: RunLength { w0, wmin, wmax, m0, grows: Grows::Overflow },
-    } = scheme.sdc()?
+    } = scheme.config()?
     else {
         return None;
     };
