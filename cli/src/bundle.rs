@@ -21,6 +21,13 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
             .hint("--ring for the command that reads the bundle"));
     }
     let (described, setup) = described::followed(path, &args.follow)?;
+    let unidentified = described.unidentified_program().filter(|_| !args.follow.has_program());
+    if let Some(program) = unidentified {
+        let what = "not packed, since it is not below the folder of the description, which does not identify it";
+        return Err(Failure::input(what)
+            .at(files::name(&program))
+            .hint("--elf PROG or --image FILE@ADDR, with what was traced"));
+    }
     let code = image::code(&args.follow, &described)?;
     let other = code.iter().find(|code| described.difference(code).is_some());
     if let Some(other) = other.filter(|_| !args.other_program) {

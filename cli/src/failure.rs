@@ -1,7 +1,8 @@
 //! How commands end: exit statuses and error messages.
 
 use hartrace_capture::contents::OtherCapture;
-use hartrace_capture::output::{Action, Conflict, FileError};
+use hartrace_capture::input::WasRead;
+use hartrace_capture::output::{Action, Conflict, FileError, NoDescription};
 use hartrace_capture::text::{message, printable};
 use std::fmt;
 use std::io::{self, Write};
@@ -101,7 +102,14 @@ impl Failure {
 
     /// A file cannot be read or written.
     pub(crate) fn file(FileError { name, action, error }: &FileError) -> Self {
-        let other = error.get_ref().and_then(|inner| inner.downcast_ref::<OtherCapture>());
+        let inner = error.get_ref();
+        if inner.is_some_and(|inner| inner.is::<WasRead>()) {
+            return Self::usage(error).at(name).hint("another name for the output");
+        }
+        if inner.is_some_and(|inner| inner.is::<NoDescription>()) {
+            return Self::usage(error).at(name).hint("another name for the capture");
+        }
+        let other = inner.and_then(|inner| inner.downcast_ref::<OtherCapture>());
         match (action, other) {
             (Action::Write, _) => Self::write(name, error),
             (Action::Read, Some(other)) => Self::other_capture(name, other),

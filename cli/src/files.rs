@@ -5,6 +5,7 @@ use crate::progress::bar;
 use hartrace_capture::contents::CaptureReader;
 use hartrace_capture::described;
 use hartrace_capture::description::Description;
+use hartrace_capture::input::StandardOutput;
 use hartrace_capture::limits::{self, STREAM_BYTES};
 use hartrace_capture::output::{CaptureOutput, Claims, Conflict, FileError, Output, create_folder};
 pub(crate) use hartrace_capture::output::{is_standard, is_standard_output};
@@ -206,6 +207,31 @@ pub(crate) fn check_capture(path: &Path) -> Result<(), Failure> {
     Ok(claims().check(&Description::place(path))?)
 }
 
+/// Checks that a folder has no files of these names, or is one that the same command has filled before.
+pub(crate) fn check_folder<'a>(
+    folder: &Path,
+    names: impl IntoIterator<Item = &'a str>,
+    is_ours: impl Fn(&Path) -> bool,
+) -> Result<(), Failure> {
+    let mut there = names.into_iter().map(|name| folder.join(name)).filter(|path| path.exists());
+    match there.next().filter(|_| !is_ours(folder)) {
+        Some(other) => Err(not_ours(&other).hint("a new folder for -o")),
+        None => Ok(()),
+    }
+}
+
+/// There is something that nobody asked to replace.
+pub(crate) fn not_ours(path: &Path) -> Failure {
+    Failure::usage("there is a file of this name, which hartrace has not written").at(name(path))
+}
+
+/// Whether a file has a text in its first bytes.
+pub(crate) fn starts_with(path: &Path, text: &str) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(1 << 12).read_to_end(&mut start));
+    read.is_ok() && String::from_utf8_lossy(&start).contains(text)
+}
+
 /// Writes a file in a folder that is created if there is none.
 pub(crate) fn write_new(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
     if let Err(conflict) = claims().check(path) {
@@ -223,8 +249,8 @@ pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failu
 }
 
 /// Standard output, buffered even where it is a terminal.
-pub(crate) fn stdout() -> BufWriter<io::Stdout> {
-    BufWriter::with_capacity(1 << 16, io::stdout())
+pub(crate) fn stdout() -> BufWriter<StandardOutput> {
+    BufWriter::with_capacity(1 << 16, StandardOutput::new())
 }
 
 /// Where a command reports on what it has written: standard output, unless that is an output.

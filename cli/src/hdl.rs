@@ -61,6 +61,13 @@ pub(crate) fn run(args: &HdlArgs) -> Result<Status, Failure> {
 
 /// Writes files, and says so.
 fn write(args: &HdlArgs, files: &Files, top: &str) -> Result<impl Write, Failure> {
+    let names = || files.iter().map(|(name, _)| &name[..]);
+    let is_ours = |folder: &Path| {
+        // The list of files for FuseSoC names where they are from.
+        let mut lists = names().filter(|name| name.ends_with(".core"));
+        lists.any(|name| files::starts_with(&folder.join(name), "name: hartrace:"))
+    };
+    files::check_folder(&args.output, names(), is_ours)?;
     for (name, text) in files {
         files::write_new(&args.output.join(name), text)?;
     }

@@ -59,7 +59,10 @@ fn main() -> ExitCode {
         }
     };
     #[cfg(unix)]
-    files::claims().write_standard(io::stdout());
+    {
+        files::claims().write_standard(io::stdout());
+        hartrace_capture::input::keep(io::stdout());
+    }
     let claimed = args::claim(&command, &matches).map_err(Failure::from);
     match claimed.and_then(|()| signals::watch()).and_then(|()| run(cli, &matches)) {
         Ok(status) => status.into(),

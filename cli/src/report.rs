@@ -9,11 +9,12 @@ use hartrace_report::Timing;
 use hartrace_report::html::{About, Html, SourceRoots};
 use hartrace_report::stats::Stats;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs the command.
 pub(crate) fn run(args: PageArgs) -> Result<Status, Failure> {
     let PageArgs { output, source_root, captured } = args;
+    let output = output.map_or_else(implied, Ok)?;
     decode::run(&DecodeArgs {
         emit: Emit::Page,
         json: false,
@@ -24,6 +25,15 @@ pub(crate) fn run(args: PageArgs) -> Result<Status, Failure> {
         timing: Timing::default(),
         source_roots: source_root,
     })
+}
+
+/// Where a page goes if nobody says it. Another page is replaced there, but nothing else.
+fn implied() -> Result<PathBuf, Failure> {
+    let path = PathBuf::from("report.html");
+    if path.exists() && !files::starts_with(&path, "name=\"generator\" content=\"hartrace\"") {
+        return Err(files::not_ours(&path).hint("-o FILE"));
+    }
+    Ok(path)
 }
 
 /// The folders whose sources a page may hold: those of programs, and those that are named.

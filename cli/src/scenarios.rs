@@ -5,16 +5,22 @@ use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_sources::scenario::{BUNDLED, write_kit};
 use std::io::Write;
+use std::path::Path;
 
 /// The page that describes the files; the kit has a copy of it.
 const PAGE: &str = include_str!("../../docs/guide/conformance-kit.md");
+
+const README: &str = "README.md";
 
 /// Runs the command.
 pub(crate) fn run(args: &FolderArgs) -> Result<Status, Failure> {
     let folder = args.output.display();
     let failed = |error| Failure::write(&folder, &error);
+    let title = PAGE.lines().next().unwrap_or_default();
+    let is_ours = |folder: &Path| files::starts_with(&folder.join(README), title);
+    files::check_folder(&args.output, [README, "index.json"], is_ours)?;
+    files::write_new(&args.output.join(README), PAGE)?;
     let written = write_kit(&args.output).map_err(failed)?;
-    files::write_new(&args.output.join("README.md"), PAGE)?;
     let mut out = files::stdout();
     writeln!(out, "{} of {} scenarios in {folder}", written.index.len(), BUNDLED.len())?;
     for (reason, count) in written.left {

@@ -76,9 +76,9 @@ const CLOCKS: [(&str, Unit, &str); 3] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct PageArgs {
-    /// Where to write the page; its size is printed unless it is standard output
-    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
-    pub(crate) output: PathBuf,
+    /// Where to write the page; its size is printed unless it is standard output [default: report.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     /// The page may hold source files below DIR, too; otherwise only those below the folder of a program. May be given more than once
     ///
     /// Debug information names source files where they were when the program was compiled. What is not there may also be below DIR:

@@ -143,6 +143,33 @@ fn a_bundle_holds_the_program_that_was_traced() {
     }
 }
 
+/// Whoever writes a description may name any file in it, and a bundle is sent around.
+#[test]
+fn a_bundle_holds_no_file_that_nothing_identifies() {
+    let place = Place::new("strangers");
+    traced(&place);
+    let description = fs::read_to_string(place.dir.join("c.te.toml")).unwrap();
+    let folder = place.dir.join("sent");
+    fs::create_dir_all(&folder).unwrap();
+    fs::copy(place.dir.join("c.te"), folder.join("c.te")).unwrap();
+    fs::copy(program("calls"), folder.join("calls.elf")).unwrap();
+    place.write("secret", &[0; 8]);
+    #[cfg(unix)]
+    {
+        let _ = fs::remove_file(folder.join("link"));
+        std::os::unix::fs::symlink("../secret", folder.join("link")).unwrap();
+    }
+    let absolute = place.dir.join("secret").display().to_string();
+    for file in ["../secret", &absolute, "link"] {
+        let more = format!("\n[[programs]]\nfile = \"{file}\"\naddress = \"0x10000\"\n");
+        fs::write(folder.join("c.te.toml"), format!("{description}{more}")).unwrap();
+        let refused = place.run("bundle sent/c.te -o b.zip");
+        assert_eq!(refused.status.code(), Some(3), "{file}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains("not packed"), "{file}: {}", stderr(&refused));
+        place.clean("bundle sent/c.te --elf sent/calls.elf -o b.zip");
+    }
+}
+
 /// Code decides, not what is around it: symbols may be stripped, and a build ID stays when code is patched.
 #[test]
 fn the_code_that_was_traced() {

@@ -100,6 +100,8 @@ fn another_program_is_refused() {
 #[test]
 fn what_is_wrong_with_a_description() {
     let place = Place::new("described-wrong");
+    // What a run before has left.
+    let _ = fs::remove_file(place.dir.join("trace.toml"));
     place.encoded();
     for (text, status, what) in [
         ("version = 3", 2, "trace.toml:1:1: version 3 is not known here, only 1"),

@@ -346,6 +346,48 @@ fn standard_output() {
     place.clean("run calls.elf -o /dev/null");
 }
 
+/// What stands where nobody has said that something should be written stays.
+#[test]
+fn names_that_follow_from_others() {
+    let place = place("outputs-implied");
+    let precious = "[package]\nname = \"precious\"\n";
+    for file in ["x.toml", "Cargo.toml", "report.html", "hw/config.toml", "kit/README.md"] {
+        fs::create_dir_all(place.dir.join(file).parent().unwrap()).unwrap();
+        place.write(file, precious.as_bytes());
+    }
+    for line in [
+        "run calls.elf -o Cargo",
+        "encode run.csv --params p.toml --xlen 64 -o x",
+        "receive c.te --params c.te.toml -o x",
+        "report c.te",
+        "hdl -o hw",
+        "scenarios -o kit",
+    ] {
+        let before = contents(&place);
+        let ended = place.run(line);
+        assert_eq!(ended.status.code(), Some(2), "{line}: {}", stderr(&ended));
+        assert!(stderr(&ended).contains("there is a file of this name"), "{}", stderr(&ended));
+        assert!(stderr(&ended).contains("try: "), "{}", stderr(&ended));
+        assert!(contents(&place) == before, "{line}");
+    }
+    for file in ["hw/config.toml", "kit/README.md"] {
+        assert_eq!(fs::read_to_string(place.dir.join(file)).unwrap(), precious);
+    }
+    // What the same command has written is replaced.
+    for file in ["report.html", "x.toml"] {
+        fs::remove_file(place.dir.join(file)).unwrap();
+    }
+    for line in ["run calls.elf -o x", "report c.te", "hdl -o new", "hdl -o new --config full"] {
+        for _ in 0..2 {
+            let ended = place.run(line);
+            assert_eq!(ended.status.code(), Some(0), "{line}: {}", stderr(&ended));
+        }
+    }
+    // A folder that is none is named.
+    let ended = place.run("hdl -o c.te");
+    assert_eq!(stderr(&ended).lines().next(), Some("error: c.te: cannot write: it is no folder"));
+}
+
 /// However it is called, and whatever the shell has redirected it to: what was there stays, and messages go elsewhere.
 #[cfg(target_os = "linux")]
 #[test]

@@ -132,9 +132,16 @@ pub(crate) fn sources() -> Result<(), Failed> {
     let (all, message) = files(&folder, "")?;
     let secret = find(&all, "./../sort.c")?;
     assert_eq!((&secret["text"], &secret["left_out"]), (&Value::Null, &Value::from("outside")));
-    assert!(message.contains("1 source file outside") && message.contains("--source-root"), "{message}");
+    assert!(
+        message.contains("1 source file outside") && message.contains("--source-root"),
+        "{message}"
+    );
     let (all, message) = files(&folder, "--source-root .")?;
     assert_eq!(find(&all, "./../sort.c")?["text"], "secret");
     assert_eq!(message, "");
+    // A source is an input, although nobody has named it.
+    let refused = hartrace(&folder, "report t.te --source-root . -o sort.c")?;
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(std::fs::read(folder.join("sort.c"))?, b"secret");
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! What is wrong with a package, or worth knowing: gaps, images that are others, triggers and flushes.
 
 use crate::{Made, clean, decode, package};
-use std::fs;
+use std::fs::{self, File};
+use std::process::Command;
 
 fn message(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -28,6 +29,40 @@ fn gaps_name_their_packet() {
         }
     }
     assert!(gaps > 20, "{gaps}");
+}
+
+/// Files that nobody has named on the command line are inputs too.
+#[test]
+fn no_file_of_a_package_is_destroyed() {
+    let (made, ranges) = package("destroyed", 7);
+    let read = |file: &str| fs::read(made.0.join(file)).unwrap();
+    let hartrace = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hartrace"));
+        command.args(words).arg("--snapshot").arg(&made.0).current_dir(&made.0);
+        command
+    };
+    fs::create_dir(made.0.join("links")).unwrap();
+    for file in
+        ["contents.ini", "trace.ini", "t.bin", "code.bin", "library.bin", "system-event-log"]
+    {
+        let before = read(file);
+        let link = format!("links/{file}");
+        fs::hard_link(made.0.join(file), made.0.join(&link)).unwrap();
+        for output in [file, &link] {
+            for command in [&["report"][..], &["export", "--to", "folded"]] {
+                let ended = hartrace(&[command, &["-o", output]].concat()).output().unwrap();
+                assert_eq!(ended.status.code(), Some(2), "{output}: {}", message(&ended));
+                assert!(message(&ended).contains("is an input of the same command"), "{output}");
+                assert!(read(file) == before, "{command:?} {output}");
+            }
+        }
+        let out = File::options().append(true).open(made.0.join(file)).unwrap();
+        let ended = hartrace(&["decode", "--emit", "ranges"]).stdout(out).output().unwrap();
+        assert_ne!(ended.status.code(), Some(0), "{file}");
+        assert!(message(&ended).contains("would be destroyed"), "{file}: {}", message(&ended));
+        assert!(read(file) == before, "appended to {file}");
+    }
+    assert_eq!(clean(&decode(&made.0, &["--emit", "ranges"])), ranges);
 }
 
 /// An ELF file with code and an identifier, each in a segment.

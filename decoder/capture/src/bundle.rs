@@ -10,7 +10,6 @@ use crate::params::DocumentError;
 use crate::snapshot::{self, Archive, Files, ini::Ini};
 use crate::text::is_hidden;
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use thiserror::Error;
@@ -78,7 +77,7 @@ pub fn find(path: &Path) -> Result<Found, BundleError> {
 /// Opens an archive. A capture may start with any bytes: what is not an archive is no error.
 fn archive(path: &Path) -> Option<Archive> {
     let mut start = [0; MAGIC.len()];
-    let mut file = File::open(path).ok()?;
+    let mut file = crate::input::open(path).ok()?;
     // A pipe can be read only once.
     if !file.metadata().ok()?.is_file() {
         return None;

@@ -278,6 +278,24 @@ impl Described {
         self.program_files().into_iter().find(|path| !path.is_file())
     }
 
+    /// Returns a program that is not below the folder of the description, and that nothing there identifies: whoever has
+    /// written the description may mean any file.
+    pub fn unidentified_program(&self) -> Option<PathBuf> {
+        let folder = self.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
+        let is_below = |path: &Path| {
+            let real = path.canonicalize().ok();
+            real.zip(folder.as_ref()).is_some_and(|(real, folder)| real.starts_with(folder))
+        };
+        let programs = self.programs().filter(|program| !program.is_identified());
+        match &self.place {
+            Place::File(_) => {
+                programs.map(|program| self.beside(program)).find(|path| !is_below(path))
+            }
+            Place::Bundle(_) => None,
+        }
+    }
+
     /// Returns the files of the programs that the description names; none if they are in a bundle.
     pub fn program_files(&self) -> Vec<PathBuf> {
         match &self.place {

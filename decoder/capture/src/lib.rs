@@ -8,6 +8,7 @@
 //! - [`follow`]: decoding with all of this.
 //! - [`contents`]: how to recognise the bytes of a capture.
 //! - [`framing`]: how payloads are packed into the byte stream.
+//! - [`input`]: files that are read, and must not be replaced.
 //! - [`output`]: files that are written whole or not at all.
 //! - [`perf`]: recordings of Linux perf with hardware trace in them.
 //! - [`probe`]: all of this, found out from a capture and its program.
@@ -57,6 +58,7 @@ pub mod described;
 pub mod description;
 pub mod follow;
 pub mod framing;
+pub mod input;
 pub mod limits;
 pub mod output;
 pub mod params;

@@ -81,7 +81,7 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// If it cannot be opened, or is a folder.
 pub fn open(path: &Path) -> io::Result<Opened> {
-    let file = File::open(path)?;
+    let file = crate::input::open(path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());

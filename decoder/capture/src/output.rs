@@ -13,13 +13,15 @@ mod error;
 mod scratch;
 mod temporary;
 
-pub use capture::CaptureOutput;
 pub(crate) use capture::complete;
+pub use capture::{CaptureOutput, NoDescription};
 pub use claims::{Claims, Conflict};
+pub(crate) use claims::{Identity, identity, of_open};
 pub use error::{Action, FileError};
 pub use scratch::Scratch;
 pub use temporary::remove_temporaries;
 
+use crate::input::{self, StandardOutput};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -52,7 +54,7 @@ pub struct Output {
 /// Where bytes go.
 #[derive(Debug)]
 enum Target {
-    Standard(io::Stdout),
+    Standard(StandardOutput),
     /// A device or a pipe, which cannot be replaced.
     Direct(File),
     /// A regular file.
@@ -80,7 +82,7 @@ impl Output {
         make: impl FnOnce(PathBuf) -> io::Result<Temporary>,
     ) -> Result<Self, FileError> {
         let (name, target) = match is_standard_output(path) {
-            true => ("standard output".into(), Ok(Target::Standard(io::stdout()))),
+            true => ("standard output".into(), Ok(Target::Standard(StandardOutput::new()))),
             false => (path.display().to_string(), Target::of(path, make)),
         };
         match target {
@@ -130,7 +132,8 @@ impl Output {
     /// If it cannot be written to its end. What was there before is there still.
     pub fn finish(mut self) -> Result<u64, FileError> {
         if let Some(temporary) = self.flushed()? {
-            temporary.put().map_err(|error| self.failed(error))?;
+            let unread = input::check(temporary.place());
+            unread.and_then(|()| temporary.put()).map_err(|error| self.failed(error))?;
         }
         Ok(self.bytes)
     }
@@ -155,11 +158,13 @@ impl Output {
 ///
 /// If it cannot be created.
 pub fn create_folder(path: &Path) -> Result<(), FileError> {
-    let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    made.map_err(|error| FileError {
-        name: path.display().to_string(),
-        action: Action::Write,
-        error,
+    let Some(folder) = path.parent() else { return Ok(()) };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let error = match folder.metadata() {
+            Ok(found) if !found.is_dir() => io::Error::new(error.kind(), "it is no folder"),
+            _ => error,
+        };
+        FileError { name: folder.display().to_string(), action: Action::Write, error }
     })
 }
 

@@ -97,6 +97,11 @@ impl ProgramFile {
         }
     }
 
+    /// Whether anything says which program it is.
+    pub(crate) fn is_identified(&self) -> bool {
+        self.sha256.is_some() || self.build_id.is_some() || self.code.is_some()
+    }
+
     /// Whether these are the contents of the program that was traced, while this is another one.
     pub(crate) fn is_instead_of(&self, bytes: &[u8]) -> bool {
         let Self { sha256, build_id, code, .. } = Self::new("", self.at, bytes);

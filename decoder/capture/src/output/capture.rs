@@ -5,14 +5,17 @@
 //! and if the last step is missing, the next reader of the description does it, since that has the hash.
 
 use super::temporary::{folder, followed, live, remove, short_name};
-use super::{Action, FileError, Output, is_standard};
+use super::{Action, FileError, Output, is_standard, is_standard_output};
 use crate::contents::{CaptureReader, Contents, Meter};
 use crate::description::Description;
+use crate::input;
+use crate::limits::{DOCUMENT_BYTES, read_up_to};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
+use thiserror::Error;
 
 /// A capture that is being written.
 #[derive(Debug)]
@@ -29,6 +32,7 @@ impl CaptureOutput {
     ///
     /// If nothing can be written there.
     pub fn create(path: &Path) -> Result<Self, FileError> {
+        check_description(path)?;
         Ok(Self { path: path.into(), output: Output::create(path)?, meter: Meter::default() })
     }
 
@@ -39,6 +43,7 @@ impl CaptureOutput {
     ///
     /// If nothing can be written there.
     pub fn arriving(path: &Path) -> Result<Self, FileError> {
+        check_description(path)?;
         Ok(Self { path: path.into(), output: Output::arriving(path)?, meter: Meter::default() })
     }
 
@@ -75,6 +80,8 @@ impl CaptureOutput {
         let Some(description) = output.flushed()? else {
             return self.output.finish().map(|_| ());
         };
+        input::check(description.place()).map_err(failed(other.clone()))?;
+        input::check(capture.place()).map_err(failed(name.clone()))?;
         description.sync().map_err(failed(other.clone()))?;
         capture.sync().map_err(failed(name.clone()))?;
         let _turn = Turn::take(capture.place());
@@ -109,6 +116,27 @@ impl Write for CaptureOutput {
 
     fn flush(&mut self) -> io::Result<()> {
         self.output.flush()
+    }
+}
+
+/// Another file has the name of a description.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is a file of this name that describes no capture, and it would be replaced")]
+pub struct NoDescription;
+
+/// Checks that what stands in the place of a description is one. Its name follows from that of the capture, and nobody may
+/// have thought of it.
+fn check_description(capture: &Path) -> Result<(), FileError> {
+    let place = Description::place(capture);
+    if is_standard_output(capture) || !place.is_file() {
+        return Ok(());
+    }
+    let known = File::open(&place).and_then(|file| read_up_to(file, DOCUMENT_BYTES)).ok();
+    let known = known.and_then(|text| Description::parse(&String::from_utf8_lossy(&text), "").ok());
+    let error = io::Error::new(io::ErrorKind::AlreadyExists, NoDescription);
+    match known {
+        Some(_) => Ok(()),
+        None => Err(FileError { name: place.display().to_string(), action: Action::Write, error }),
     }
 }
 

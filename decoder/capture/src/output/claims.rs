@@ -8,9 +8,9 @@ use thiserror::Error;
 
 /// What makes two paths the same file, whatever they are called.
 #[cfg(unix)]
-type Identity = (u64, u64);
+pub(crate) type Identity = (u64, u64);
 #[cfg(not(unix))]
-type Identity = PathBuf;
+pub(crate) type Identity = PathBuf;
 
 /// An output would destroy an input, or another output.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -79,8 +79,7 @@ impl Claims {
     /// Adds standard output.
     #[cfg(unix)]
     pub fn write_standard(&mut self, out: impl std::os::fd::AsFd) {
-        let found = out.as_fd().try_clone_to_owned().map(fs::File::from);
-        self.standard = found.and_then(|file| file.metadata()).ok().and_then(|found| of(&found));
+        self.standard = of_open(out);
     }
 
     /// Checks that nothing is lost if this file is written.
@@ -131,8 +130,15 @@ fn place(path: &Path) -> Option<PathBuf> {
     }
 }
 
+/// The identity of an open file, if it is a regular one.
+#[cfg(unix)]
+pub(crate) fn of_open(file: impl std::os::fd::AsFd) -> Option<Identity> {
+    let file = file.as_fd().try_clone_to_owned().map(fs::File::from);
+    of(&file.and_then(|file| file.metadata()).ok()?)
+}
+
 /// The identity of a regular file; nothing else is destroyed by writing.
-fn identity(path: &Path) -> Option<Identity> {
+pub(crate) fn identity(path: &Path) -> Option<Identity> {
     if is_standard_output(path) {
         return None;
     }

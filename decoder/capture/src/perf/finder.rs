@@ -7,7 +7,7 @@ use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
 use elf::note::Note;
 use elf::{ElfBytes, ElfStream};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -165,7 +165,7 @@ impl Finder {
 
 /// A part of a file, as far as it has one.
 fn read(path: &Path, offset: u64, length: u64) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    let mut file = crate::input::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
     let mut bytes = Vec::new();
     file.take(length).read_to_end(&mut bytes)?;
@@ -174,7 +174,7 @@ fn read(path: &Path, offset: u64, length: u64) -> io::Result<Vec<u8>> {
 
 /// The build identifier of an ELF file, if it has one.
 fn build_id(path: &Path) -> Option<String> {
-    let mut file = ElfStream::<AnyEndian, _>::open_stream(File::open(path).ok()?).ok()?;
+    let mut file = ElfStream::<AnyEndian, _>::open_stream(crate::input::open(path).ok()?).ok()?;
     let segments = file.segments().clone();
     segments.iter().find_map(|segment| {
         let mut notes = file.segment_data_as_notes(segment).ok()?;

@@ -1,5 +1,6 @@
 //! Files of a snapshot.
 
+use crate::input;
 use crate::limits::{TEXT_BYTES, read_up_to};
 use crate::snapshot::{Dump, Error, Segment, ini::Ini};
 use std::collections::BTreeMap;
@@ -20,9 +21,10 @@ pub trait Files: Debug + Send + Sync {
         Ok(Box::new(Cursor::new(self.read(name, 0, None)?)))
     }
 
-    /// Whether there is such a file.
+    /// Whether there is such a file. It may not be readable.
     fn has(&self, name: &str) -> bool {
-        self.read(name, 0, Some(0)).is_ok()
+        let read = self.read(name, 0, Some(0));
+        read.map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |_| true)
     }
 }
 
@@ -42,7 +44,7 @@ fn regular(folder: &Path, name: &str) -> io::Result<File> {
     if !fs::metadata(&path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    File::open(path)
+    input::open(&path)
 }
 
 /// Files in a folder.
@@ -91,7 +93,7 @@ const UNPACKED_ANYWAY: u64 = 1 << 26;
 impl Archive {
     /// Reads the directory of an archive.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Self::new(File::open(path)?)
+        Self::new(input::open(path)?)
     }
 }
 

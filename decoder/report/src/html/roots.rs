@@ -4,7 +4,7 @@
 //! of the programs, and others that the caller names.
 
 use serde::Serialize;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
@@ -97,7 +97,7 @@ impl SourceRoots {
             return Err(LeftOut::NotText);
         }
         let mut bytes = Vec::new();
-        let file = File::open(&real).map_err(|_| LeftOut::Missing)?;
+        let file = hartrace_capture::input::open(&real).map_err(|_| LeftOut::Missing)?;
         let limit = LARGEST.saturating_add(1);
         file.take(limit).read_to_end(&mut bytes).map_err(|_| LeftOut::NotText)?;
         if bytes.len() as u64 > LARGEST {

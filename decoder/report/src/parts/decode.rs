@@ -11,7 +11,6 @@ use crate::Noted;
 use hartrace_decoder::calls::{Functions, Reducer, Span, Transfers, Why};
 use hartrace_decoder::stream::{self, StretchError};
 use hartrace_decoder::{Count, Coverage, Edges, Endings, Event, OpenEnds, Sink, StreamPos};
-use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
@@ -80,7 +79,7 @@ impl<'a> Job<'a> {
         mut join: impl FnMut(&mut Writer<'a>, S, Vec<(StreamPos, Event)>) -> Result<(), PartsError>,
     ) -> Result<(), PartsError> {
         let path = &self.prepared.path;
-        let mut file = File::open(path).map_err(PartsError::file(path))?;
+        let mut file = hartrace_capture::input::open(path).map_err(PartsError::file(path))?;
         file.seek(SeekFrom::Start(self.part.start)).map_err(PartsError::file(path))?;
         let decode = self.prepared.decode_part(self.part);
         let (mut total, writer) = (Count::default(), &mut self.writer);

@@ -177,7 +177,7 @@ impl ParquetInput {
     ///
     /// If it cannot be read, or is not the table of a part.
     pub fn open(path: &Path) -> Result<Self, PartsError> {
-        let file = File::open(path).map_err(PartsError::file(path))?;
+        let file = hartrace_capture::input::open(path).map_err(PartsError::file(path))?;
         let no_table =
             |what: String| PartsError::NoTable { name: path.display().to_string(), what };
         let reader = guarded(|| SerializedFileReader::new(file));

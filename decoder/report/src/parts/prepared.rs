@@ -11,7 +11,7 @@ use hartrace_capture::params::Given;
 use hartrace_capture::programs::{Code, Programs};
 use hartrace_decoder::stream::{Cuts, Decode, SourceCuts, Transport};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -117,7 +117,7 @@ impl Prepared {
         let failed = |error| PartsError::File { path: self.path.clone(), error };
         let sums = plan.captures.get(part.capture).map_or(&[][..], |planned| &planned.crc32);
         let end = part.end.unwrap_or(self.bytes).div_ceil(BlockSums::BLOCK);
-        let mut file = File::open(&self.path).map_err(failed)?;
+        let mut file = hartrace_capture::input::open(&self.path).map_err(failed)?;
         for number in part.start / BlockSums::BLOCK..end {
             let start = number.saturating_mul(BlockSums::BLOCK);
             file.seek(SeekFrom::Start(start)).map_err(failed)?;
@@ -156,7 +156,8 @@ impl Prepared {
         let decode = self.decode(self.follow.setup.transport.stream());
         let wrong = |what: String| PartsError::Description { path: self.path.clone(), what };
         let mut cuts = Cuts::new(&decode).map_err(|error| wrong(error.to_string()))?;
-        let file = File::open(&self.path).map_err(PartsError::file(&self.path))?;
+        let file =
+            hartrace_capture::input::open(&self.path).map_err(PartsError::file(&self.path))?;
         let mut file = self.described.checked(file);
         let (mut chunk, mut sums) = (vec![0; CHUNK], BlockSums::default());
         loop {

@@ -7,7 +7,6 @@ use elf::endian::AnyEndian;
 use elf::file::Class;
 use hartrace_isa::Xlen;
 use std::env;
-use std::fs::File;
 use std::path::Path;
 
 /// The machine that a program is for.
@@ -42,7 +41,7 @@ fn wrong(program: &Path, machine: u16, wanted: &'static str) -> QemuError {
 /// The machine that a program is for, if it is known, and its number in ELF.
 fn check(program: &Path, mode: Mode) -> Result<(Option<Machine>, u16), QemuError> {
     let path = program.to_path_buf();
-    let file = File::open(program)
+    let file = hartrace_capture::input::open(program)
         .map_err(|error| QemuError::Unreadable { program: path.clone(), error })?;
     let elf = ElfStream::<AnyEndian, _>::open_stream(file)
         .map_err(|error| QemuError::NotElf { program: path.clone(), why: error.to_string() })?;

@@ -155,7 +155,8 @@ impl Qemu {
         File::create(&tail).map_err(QemuError::io("cannot create a file"))?;
         let mut command = self.command(binary.0, guest, program, args, &folder);
         if let Some((input, folder)) = &self.reads {
-            let input = File::open(input).map_err(QemuError::io("cannot read standard input"))?;
+            let input = hartrace_capture::input::open(input)
+                .map_err(QemuError::io("cannot read standard input"))?;
             command.stdin(input).current_dir(folder);
         }
         let child = command.spawn().map_err(|error| match error.kind() {
