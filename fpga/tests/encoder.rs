@@ -231,15 +231,15 @@ fn document(reports: &[Report], whole: &[Report]) -> Result<String, Failed> {
 
 `te_core` of every named configuration (`encoder-hdl/configs.toml`), without registers and transport, and the
 [compressors](compression.md#measured-in-hardware) that exist in hardware. Area is on AMD UltraScale+, flattened; clock
-rates are on Lattice ECP5 of speed grade 8, placed and routed, and say nothing of other devices. What each figure is
-worth is in [design/fpga.md](design/fpga.md). `hartrace fpga report` measures any configuration. How much
-of an overload each encoder traces is in [design/encoder.md](design/encoder.md#what-does-not-fit).
+rates are on Lattice ECP5 of speed grade 8, placed and routed, and say nothing of other devices. [design/fpga.md](design/fpga.md) explains each
+figure, and [design/encoder.md](design/encoder.md#what-does-not-fit) shows how much of an overload each encoder traces.
+`hartrace fpga report` measures any configuration.
 
 {}
 ## Whole
 
-What a SoC with a CVA6 gets: `te_top` as `hartrace hdl` writes it, with registers, encapsulation and a sink in memory over
-AXI4, and the connector between the commit stage and it. Each is flattened by itself.
+A SoC with a CVA6 gets `te_top` as `hartrace hdl` writes it, with registers, encapsulation and a sink in memory over
+AXI4, and the connector between the commit stage and `te_top`. Each is flattened by itself.
 
 {}
 ## Beside the core
@@ -271,8 +271,8 @@ fn share() -> Result<String, Failed> {
     let core = &share["core"];
     let mut text = format!(
         "\
-The CVA6 of the tests (RV64IMAC, Sv39; no FPU, no memories of caches) has {} LUTs of four inputs and {} flip-flops. Beside it,
-mapped by the same passes, not flattened, memories by their bits; with connector and adapter:
+The CVA6 of the tests (RV64IMAC, Sv39; no FPU, no memories of caches) has {} LUTs of four inputs and {} flip-flops. The table
+has encoder, connector and adapter beside it, mapped by the same passes, not flattened, memories by their bits:
 
 | configuration | with | LUT4 | FF | bits of memory | LUT4 of the core | FF of the core |
 | --- | --- | ---: | ---: | ---: | ---: | ---: |
@@ -305,7 +305,7 @@ mapped by the same passes, not flattened, memories by their bits; with connector
         "
 The goal of 4 % for `small` is **missed** by {} and {} percentage points: two blocks with addresses of 64 bits are in every stage
 from the commit stage to the payload. [design/fpga.md](design/fpga.md#beside-the-core) says where the rest is, and what the
-figure of others counts.
+figure of the thesis counts.
 ",
         missed("lut4_of_core")?,
         missed("ff_of_core")?

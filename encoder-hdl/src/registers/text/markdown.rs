@@ -6,18 +6,18 @@ use std::fmt::Write;
 
 const HEAD: &str = "\
 The registers are those of the *RISC-V Trace Control Interface Specification*, version 1.0; where it \
-leaves a choice, this says which one was made. Each component has a page of 4 KiB, aligned to 4 KiB; \
+leaves a choice, this manual names ours. Each component has a page of 4 KiB, aligned to 4 KiB; \
 offsets count from its start.
 
 They are on APB4, as 32-bit words and without wait states. A read or write of an address that is not a \
 multiple of 4 ends in an error (`PSLVERR`), as does a write that is not of a whole word; both change \
-nothing. Bits and registers that are not listed read as 0 and ignore what is written, as the \
-specification asks for; that is no error. What is read is as it was when the access began.
+nothing. Bits and registers that are not listed read as 0 and ignore writes, as the specification \
+asks for; that is no error. A read returns the state at the start of the access.
 
 | access | |
 | --- | --- |
 | fixed | always the same value |
-| status | what the hardware says |
+| status | set by the hardware |
 | RW | as written |
 | WARL | as written while the component is not in use, as far as it is legal; otherwise it stays |
 | RW1C | set by the hardware, cleared by writing 1 |
