@@ -34,18 +34,18 @@ const GOLDEN_WITH_ISA: &str = "arm";
 
 /// Crates whose files are written whole or not at all, by `decoder/capture/src/output.rs`.
 const WRITERS: [&str; 6] =
-    ["cli", "decoder/capture", "decoder/report", "sim/sources", "sim/compressors", "python"];
+    ["cli", "decoder/capture", "decoder/report", "executions", "compressors", "python"];
 
 /// Sources of these crates that open files for writing by themselves, and why they may.
 const WRITING: [(&str, &str); 7] = [
     ("decoder/capture/src/output.rs", "writes to devices and pipes, which cannot be replaced"),
     ("decoder/capture/src/output/temporary.rs", "makes temporary files for all others"),
-    ("sim/sources/src/qemu/plugin.rs", "in a private folder, for the compiler"),
-    ("sim/sources/src/qemu/runner.rs", "in a private folder, for QEMU"),
-    ("sim/sources/src/executed/program/by_qemu.rs", "in a private folder, for QEMU"),
-    ("sim/compressors/src/comparison/arm/run.rs", "in a private folder, for QEMU"),
+    ("executions/src/qemu/plugin.rs", "in a private folder, for the compiler"),
+    ("executions/src/qemu/runner.rs", "in a private folder, for QEMU"),
+    ("executions/src/executed/program/by_qemu.rs", "in a private folder, for QEMU"),
+    ("compressors/src/comparison/arm/run.rs", "in a private folder, for QEMU"),
     (
-        "sim/compressors/src/comparison/journal.rs",
+        "compressors/src/comparison/journal.rs",
         "appends figures, which a sweep that was stopped needs",
     ),
 ];

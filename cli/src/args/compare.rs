@@ -6,7 +6,7 @@ use clap::Args;
 use clap::ValueHint::FilePath;
 use hartrace_capture::programs::Placed;
 use hartrace_compressors::comparison::TableFormat;
-use hartrace_sources::executed::Executor;
+use hartrace_executions::executed::Executor;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
