@@ -6,8 +6,8 @@ use crate::files::{self, Capture};
 use crate::follow::Following;
 use crate::{gaps, input};
 use hartrace_bits::mask;
+use hartrace_executions::executed::check::{Comparison, Expected, Sides};
 use hartrace_report::{Item, Noted, OneSource, Part, SMALL, Silent};
-use hartrace_sources::executed::check::{Comparison, Expected, Sides};
 use std::io::Write;
 use std::ops::ControlFlow;
 

@@ -10,7 +10,7 @@ use hartrace_compressors::comparison::{
     is_arm_program,
 };
 use hartrace_etrace::ingress::ITypeWidth;
-use hartrace_sources::executed::Program;
+use hartrace_executions::executed::Program;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

@@ -5,8 +5,8 @@ use crate::failure::{Failure, Status};
 use crate::files;
 use crate::input;
 use hartrace_etrace::ingress::ITypeWidth;
-use hartrace_sources::Tally;
-use hartrace_sources::file::Writer;
+use hartrace_executions::Tally;
+use hartrace_executions::file::Writer;
 use std::io::{self, Write};
 
 /// Runs the command.

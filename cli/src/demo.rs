@@ -4,9 +4,9 @@
 use crate::args::{DemoArgs, PageArgs};
 use crate::failure::{Failure, Status};
 use crate::{exec, files, progress, report};
-use hartrace_sources::executed::bundled::PROGRAMS;
-use hartrace_sources::executed::round::{Line, Table, Trial};
-use hartrace_sources::executed::{Program, modes};
+use hartrace_executions::executed::bundled::PROGRAMS;
+use hartrace_executions::executed::round::{Line, Table, Trial};
+use hartrace_executions::executed::{Program, modes};
 use std::io::{self, Write};
 
 /// Maximum number of steps per program; all but the longest program end earlier.

@@ -9,7 +9,7 @@ use crate::params;
 use hartrace_capture::description::Description;
 use hartrace_capture::params::{Draft, Setup};
 use hartrace_encoder::Encoder;
-use hartrace_sources::{FramingError, Input, Sent, Source, encode};
+use hartrace_executions::{FramingError, Input, Sent, Source, encode};
 use std::io::Write;
 
 /// Runs the command.

@@ -7,9 +7,9 @@ use crate::described;
 use crate::encode::Run;
 use crate::failure::{Failure, Status};
 use crate::files;
+use hartrace_executions::Format;
 use hartrace_golden::infer::reasons;
 use hartrace_report::Explained;
-use hartrace_sources::Format;
 use std::io::Write;
 
 /// Runs the command.

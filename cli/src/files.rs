@@ -10,7 +10,7 @@ use hartrace_capture::limits::{self, STREAM_BYTES};
 use hartrace_capture::output::{CaptureOutput, Claims, Conflict, FileError, Output, create_folder};
 pub(crate) use hartrace_capture::output::{is_standard, is_standard_output};
 use hartrace_capture::text::shown;
-use hartrace_sources::{decompress, decompress_all};
+use hartrace_executions::{decompress, decompress_all};
 use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -72,7 +72,7 @@ pub(crate) fn progress(len: u64) -> ProgressBar {
 pub(crate) type Input = Box<dyn Read + Send>;
 
 /// Opens a log, decompressed if it is zstd or gzip. The bar counts bytes of the file itself.
-pub(crate) fn open(path: &Path) -> Result<(hartrace_sources::Input, ProgressBar), Failure> {
+pub(crate) fn open(path: &Path) -> Result<(hartrace_executions::Input, ProgressBar), Failure> {
     let (raw, bar): (Input, _) = if is_standard(path) {
         (Box::new(io::stdin()), ProgressBar::hidden())
     } else {

@@ -4,8 +4,8 @@ use crate::args::InputArgs;
 use crate::failure::Failure;
 use crate::files;
 use hartrace_etrace::ingress::{Flavour, ITypeWidth};
+use hartrace_executions::{Hint, Input, Options, Source, SourceError};
 use hartrace_isa::Xlen;
-use hartrace_sources::{Hint, Input, Options, Source, SourceError};
 use indicatif::ProgressBar;
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use crate::args::FolderArgs;
 use crate::failure::{Failure, Status};
 use crate::files;
-use hartrace_sources::scenario::{BUNDLED, write_kit};
+use hartrace_executions::scenario::{BUNDLED, write_kit};
 use std::io::Write;
 use std::path::Path;
 

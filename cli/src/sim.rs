@@ -12,10 +12,10 @@ use crate::{exec, files, hdl, input, progress};
 use hartrace_capture::description::Traced;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::ITypeWidth;
+use hartrace_executions::executed::{half_words, modes};
 use hartrace_hdl_tools::verilate::{Mode, Options, user_cache};
 use hartrace_lockstep::trial::{Report, Trial, TrialError, Work, xlen};
 use hartrace_lockstep::{Bench, BenchError, Setting, Traffic};
-use hartrace_sources::executed::{half_words, modes};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

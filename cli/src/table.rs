@@ -3,7 +3,7 @@
 use crate::args::ImageArgs;
 use crate::failure::{Failure, Status};
 use crate::{files, image};
-use hartrace_arm_decoder::block_table::{TableError, table_of};
+use hartrace_capture::programs::{TableError, table_of};
 use hartrace_decoder::block_table::WordLayout;
 use hartrace_report::block_table_json;
 use std::io::Write;

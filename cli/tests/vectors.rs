@@ -10,8 +10,8 @@ use flate2::read::GzDecoder;
 use hartrace_capture::params::{Draft, Given, Setup};
 use hartrace_etrace::Compat;
 use hartrace_etrace::encoder::EncoderConfig;
+use hartrace_executions::Options;
 use hartrace_isa::Xlen;
-use hartrace_sources::Options;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -268,7 +268,7 @@ impl Vector {
         let config = EncoderConfig { compat: self.compat, ..setup.encoder() };
         let itype_width = setup.itype_width;
         let options = Options { xlen: Some(self.xlen), itype_width, ..Options::default() };
-        let mut rows = hartrace_sources::open(&self.input.converted()?, &options)?;
+        let mut rows = hartrace_executions::open(&self.input.converted()?, &options)?;
         let mut golden = hartrace_golden::Encoder::new(config)?;
         let mut stream = Vec::new();
         let mut out = |encoded: hartrace_golden::Encoded| {

@@ -4,10 +4,10 @@
 
 use arbitrary::{Result, Unstructured};
 use hartrace_arm_decoder::{Capture, Etmv4, Layout, Memory};
-use hartrace_capture::spaces::{Holds, Log, Timeline};
 use hartrace_etmv4::Registers;
 use hartrace_fuzz::arm::Count;
 use hartrace_isa::arm::Arch;
+use hartrace_spaces::{Holds, Log, Timeline};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use hartrace_capture::snapshot::{Archive, Files, Package, core, image};
-use hartrace_capture::spaces::{Holds, Timeline};
+use hartrace_spaces::{Holds, Timeline};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write};
@@ -76,9 +76,8 @@ fn check(files: Box<dyn Files>) {
         Ok(None) => return,
         Err(error) => return assert!(!error.to_string().is_empty()),
     };
-    let load = |image: &hartrace_capture::spaces::Image| {
-        package.file(&image.file).ok().and_then(image::segments)
-    };
+    let load =
+        |image: &hartrace_spaces::Image| package.file(&image.file).ok().and_then(image::segments);
     let timeline = Timeline::new(&log, Holds::Tid, load);
     let _ = timeline.segments(timeline.space(u64::MAX, Some(1)));
 }

@@ -2,8 +2,8 @@
 //! that is in the recording too, since no file of this machine may be read.
 #![no_main]
 
-use hartrace_arm_decoder::system::recorded;
 use hartrace_capture::perf::Recording;
+use hartrace_capture::system::recorded;
 use hartrace_fuzz::arm::Count;
 use libfuzzer_sys::fuzz_target;
 
@@ -14,7 +14,7 @@ fuzz_target!(|input: &[u8]| {
     };
     let total: usize = recording.pieces.iter().map(|piece| recording.bytes(piece).len()).sum();
     assert!(total <= input.len(), "bytes are used twice");
-    let load = |image: &hartrace_capture::spaces::Image| {
+    let load = |image: &hartrace_spaces::Image| {
         let (offset, length) = image.part?;
         let code = input.get(usize::try_from(offset).ok()?..)?;
         let length = usize::try_from(length).unwrap_or(usize::MAX).min(code.len());

@@ -5,9 +5,9 @@
 
 use arbitrary::{Result, Unstructured};
 use hartrace_etrace::ingress::{Flavour, ITypeWidth};
+use hartrace_executions::file::{TraceFile, Writer};
+use hartrace_executions::{Format, Options, Retired, Source};
 use hartrace_isa::Xlen;
-use hartrace_sources::file::{TraceFile, Writer};
-use hartrace_sources::{Format, Options, Retired, Source};
 use libfuzzer_sys::fuzz_target;
 use std::io::{BufRead, BufReader, Cursor};
 use std::ops::ControlFlow;

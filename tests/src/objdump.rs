@@ -1,7 +1,7 @@
 //! Checks the assembly text of scenarios against a disassembler.
 
+use hartrace_executions::scenario::Scenario;
 use hartrace_golden::isa::Xlen;
-use hartrace_sources::scenario::Scenario;
 use std::path::Path;
 use std::process::Command;
 

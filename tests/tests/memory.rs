@@ -10,9 +10,9 @@ use hartrace_decoder::{
 };
 use hartrace_encap::{EncapParams, FrameHeader, Framing, MAX_FRAME};
 use hartrace_etrace::{AddressReport, Ioptions, Layout, Params, Payload, Start};
+use hartrace_executions::decompress_all;
 use hartrace_golden::walk::Shape;
 use hartrace_isa::{Isa, Xlen};
-use hartrace_sources::decompress_all;
 use hartrace_tests::case::{Case, Dice};
 use hartrace_tests::production::{config, feed, image};
 use libtest_mimic::{Arguments, Trial};

@@ -1,5 +1,5 @@
 //! Runs every file in `scenarios/` through the golden models and through the production decoder; see
-//! [`hartrace_sources::scenario`] for their format.
+//! [`hartrace_executions::scenario`] for their format.
 //!
 //! `HARTRACE_BLESS=1` rewrites their packets and trace sections. Read them before believing them.
 
@@ -7,9 +7,9 @@ use hartrace_bits::{BitReader, Tail};
 use hartrace_decoder::stream::{Decode, Transport};
 use hartrace_decoder::{Config, Image, StreamPos, Tracer};
 use hartrace_etrace::Unit;
+use hartrace_executions::scenario::{BUNDLED, Run, Scenario};
 use hartrace_golden::DecoderConfig;
 use hartrace_isa::Isa;
-use hartrace_sources::scenario::{BUNDLED, Run, Scenario};
 use hartrace_tests::log::{Collect, Log, of_golden, settled, unannounced};
 use hartrace_tests::{objdump, production};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -78,9 +78,7 @@ fn all_files_are_bundled() -> Result<(), Failed> {
     names.sort();
     let bundled: Vec<_> = BUNDLED.iter().map(|(name, _)| (*name).to_owned()).collect();
     if names != bundled {
-        return Err(
-            "sim/sources/src/scenario/bundled.rs does not list what is in the folder".into()
-        );
+        return Err("executions/src/scenario/bundled.rs does not list what is in the folder".into());
     }
     Ok(())
 }

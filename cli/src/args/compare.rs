@@ -7,7 +7,7 @@ use clap::ValueHint::FilePath;
 use hartrace_capture::programs::Placed;
 use hartrace_compressors::Family;
 use hartrace_compressors::comparison::TableFormat;
-use hartrace_sources::executed::Executor;
+use hartrace_executions::executed::Executor;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 

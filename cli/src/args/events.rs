@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::files;
 use clap::Args;
 use hartrace_capture::limits::STREAM_BYTES;
-use hartrace_capture::spaces::{Holds, Log};
+use hartrace_spaces::{Holds, Log};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -3,8 +3,8 @@
 use super::values::{named, xlen};
 use clap::Args;
 use hartrace_etrace::ingress::Flavour;
+use hartrace_executions::Format;
 use hartrace_isa::Xlen;
-use hartrace_sources::Format;
 use std::path::PathBuf;
 
 /// How to read a log.

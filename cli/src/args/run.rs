@@ -7,7 +7,7 @@ use clap::Args;
 use clap::ValueHint::FilePath;
 use hartrace_capture::programs::Placed;
 use hartrace_etrace::Compat;
-use hartrace_sources::executed::Executor;
+use hartrace_executions::executed::Executor;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -8,10 +8,10 @@ use crate::{files, hdl, progress};
 use hartrace_capture::description::Traced;
 use hartrace_cva6_sim::soc::{Job, Outcome, Report, Soc, SocConfig, SocError, check_extensions};
 use hartrace_cva6_sim::{Config as Platform, Core, Exit, Latency};
+use hartrace_executions::executed::bundled::CVA6;
+use hartrace_executions::executed::modes;
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Setting;
-use hartrace_sources::executed::bundled::CVA6;
-use hartrace_sources::executed::modes;
 use std::io::{self, Write};
 use std::path::Path;
 

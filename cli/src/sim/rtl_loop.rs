@@ -7,12 +7,12 @@ use crate::sim::cva6;
 use crate::{exec, files, hdl, progress};
 use hartrace_cva6_sim::Core;
 use hartrace_cva6_sim::soc::{CoreLoop, Job, Soc, SocConfig, SocError};
+use hartrace_executions::executed::{half_words, modes};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Setting;
 use hartrace_lockstep::decoder::FollowerError;
 use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig, LoopError, LoopFigures};
 use hartrace_lockstep::trial::{TrialError, Work};
-use hartrace_sources::executed::{half_words, modes};
 use indicatif::ProgressBar;
 use std::io::Write;
 

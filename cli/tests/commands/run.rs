@@ -98,7 +98,7 @@ fn what_ran_can_be_kept() {
     assert!((1.9..2.1).contains(&ratio), "{once}{twice}");
     let file = std::fs::File::open(place.dir.join("kept/linux.htr")).unwrap();
     let (mut half_words, mut first) = (0, None);
-    hartrace_sources::file::read(file, "linux.htr", |row| {
+    hartrace_executions::file::read(file, "linux.htr", |row| {
         first.get_or_insert(row.iaddr);
         half_words += u64::from(row.iretire);
         std::ops::ControlFlow::Continue(())

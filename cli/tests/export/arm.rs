@@ -3,8 +3,8 @@
 use super::debug::Traced;
 use super::{clean, folder, sum};
 use hartrace_encap::coresight::{Formatter, TraceId};
+use hartrace_executions::qemu::{ArmStep, Qemu};
 use hartrace_golden::arm::{Ranges, etmv4, ptm};
-use hartrace_sources::qemu::{ArmStep, Qemu};
 use libtest_mimic::Failed;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;

@@ -5,16 +5,12 @@
 //! The table does not have the instruction set of a block: code at an address is of one instruction set only. For an ELF
 //! file, that is what its mapping symbols say (`$x`, `$a`, `$t`; `$d` is data); otherwise, it is what the caller says.
 
-mod program;
-
-pub use program::{TableError, table_of};
-
 use crate::Memory;
 use crate::memory::opcode;
+use crate::program::{ProgramError, segments};
 use elf::ElfBytes;
 use elf::abi::{EM_AARCH64, EM_ARM, PF_X, PT_LOAD};
 use elf::endian::AnyEndian;
-use hartrace_capture::snapshot::image::{ProgramError, program};
 use hartrace_decoder::block_table::{self, BlockTable, Ends, Step};
 use hartrace_isa::arm::{Insn, Isa, Kind, Return, Rules, decode};
 use std::ops::Range;
@@ -94,7 +90,7 @@ impl Code {
     ///
     /// If it is no program, or nothing says which of its code is A32 and which is T32.
     pub fn add_elf(&mut self, bytes: &[u8], bias: u64) -> Result<(), CodeError> {
-        program(bytes)?;
+        segments(bytes)?;
         let file = ElfBytes::<AnyEndian>::minimal_parse(bytes).map_err(ProgramError::from)?;
         if file.ehdr.endianness != AnyEndian::Little {
             return Err(CodeError::BigEndian);

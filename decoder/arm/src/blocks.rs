@@ -3,8 +3,8 @@
 use crate::code::{Code, Place};
 use crate::memory::opcode;
 use foldhash::{HashMap, HashMapExt};
-use hartrace_capture::spaces::Timeline;
 use hartrace_isa::arm::{Insn, Isa, Kind, Rules, Spaces, decode};
+use hartrace_spaces::Timeline;
 
 /// Consecutive instructions, up to one that ends a block.
 // Exactly one aligned cache line: a walk through a large program is a walk through its blocks.

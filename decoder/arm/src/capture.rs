@@ -4,11 +4,24 @@ mod placed;
 mod read;
 mod splitter;
 
-use hartrace_capture::snapshot::{BufferBytes, Error};
 use hartrace_encap::coresight::{Fault, Item, Mode, Statistics};
 use pieces::Backing;
-pub(crate) use placed::Parts;
+pub use placed::FileRanges;
 use splitter::Splitter;
+use std::fmt::Debug;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The bytes of a trace buffer, which can be read as often as needed.
+pub trait BufferSource: Debug + Send + Sync {
+    /// Reads them from the oldest on.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    fn open(&self) -> io::Result<Box<dyn Read + Send>>;
+}
 
 /// How the bytes of a trace buffer are laid out.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -125,8 +138,13 @@ impl Capture {
 
     /// Finds the sources of a buffer. Its streams are read when they are needed, piece by piece, and as often
     /// as they are needed: memory does not grow with the length of the buffer.
-    pub fn open(layout: Layout, bytes: BufferBytes) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// If the buffer cannot be read.
+    pub fn open(layout: Layout, bytes: impl BufferSource + 'static) -> io::Result<Self> {
         let mut capture = Self::default();
+        let bytes: Arc<dyn BufferSource> = Arc::new(bytes);
         let backing = |first| Some(Backing { layout, bytes: bytes.clone(), first });
         if layout == Layout::Raw {
             // An error now is better than a gap later.
@@ -144,7 +162,10 @@ impl Capture {
             }
             item => capture.note(order, item),
         };
-        bytes.each(|piece| splitter.feed(piece, &mut out))?;
+        let _ = pieces::read(&*bytes, |piece| {
+            splitter.feed(piece, &mut out);
+            ControlFlow::Continue(())
+        })?;
         splitter.finish(&mut out);
         for (first, id) in first.into_iter().zip(0..) {
             if let Some(first) = first {

@@ -1,8 +1,8 @@
 //! Looks up code: in memory that does not change, and in a timeline.
 
 use crate::memory::{Memory, opcode};
-use hartrace_capture::spaces::{Clock, Space, Timeline};
 use hartrace_isa::arm::{Isa, Spaces};
+use hartrace_spaces::{Clock, Space, Timeline};
 
 /// The code that is visible.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]

@@ -12,15 +12,15 @@ mod tests;
 
 use crate::event::{Context, ElementSink, Event, Fault, Lost};
 use crate::reading::Reading;
+use crate::recorded_at::RecordedAt;
 use crate::returns::ReturnStack;
-use crate::system::Moment;
 use crate::walk::Walk;
 use crate::{Memory, Stream};
 use element::Element;
-use hartrace_capture::spaces::{Clock, Timeline};
 use hartrace_decoder::StreamPos;
 use hartrace_etmv4::{Addresses, Batch, Config, Fields, Headers, Is, Packet, Parsed, Reader};
 use hartrace_isa::arm::{Arch, Isa, Rules};
+use hartrace_spaces::{Clock, Timeline};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
@@ -138,9 +138,9 @@ impl<'m> Etmv4<'m> {
 
     /// Sets what the recording of a stream says: its time, if the timeline has the time of recordings, and
     /// whose trace it is. Call it after [`Self::with_timeline`].
-    pub(crate) fn at_moment(mut self, moment: &Moment) -> Self {
-        self.walk.set_moment(moment.time, moment.context);
-        self.vmid = moment.vmid;
+    pub fn recorded_at(mut self, recorded: &RecordedAt) -> Self {
+        self.walk.set_moment(recorded.time, recorded.context);
+        self.vmid = recorded.vmid;
         self
     }
 

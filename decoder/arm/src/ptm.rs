@@ -6,14 +6,14 @@ mod tests;
 
 use crate::event::{Context, ElementSink, Event, Fault, Lost};
 use crate::reading::Reading;
+use crate::recorded_at::RecordedAt;
 use crate::returns::ReturnStack;
-use crate::system::Moment;
 use crate::walk::Walk;
 use crate::{Memory, Stream};
-use hartrace_capture::spaces::{Clock, Timeline};
 use hartrace_decoder::StreamPos;
 use hartrace_isa::arm::{Arch, Isa, Rules};
 use hartrace_ptm::{Batch, Config, Fields, Found, Kind, Packet, Reader, Target};
+use hartrace_spaces::{Clock, Timeline};
 use std::ops::ControlFlow;
 
 /// The state of synchronisation.
@@ -100,8 +100,8 @@ impl<'m> Ptm<'m> {
 
     /// Sets what the recording of a stream says: its time, if the timeline has the time of recordings, and
     /// whose trace it is. Call it after [`Self::with_timeline`].
-    pub(crate) fn at_moment(mut self, moment: &Moment) -> Self {
-        self.walk.set_moment(moment.time, moment.context);
+    pub fn recorded_at(mut self, recorded: &RecordedAt) -> Self {
+        self.walk.set_moment(recorded.time, recorded.context);
         self
     }
 

@@ -4,9 +4,9 @@ use crate::blocks::{Block, Blocks, Exit};
 use crate::code::{Clocked, Code, Place};
 use crate::event::{ElementSink, Event, Fault, Range};
 use crate::memory::Memory;
-use hartrace_capture::spaces::{Clock, Timeline};
 use hartrace_decoder::StreamPos;
 use hartrace_isa::arm::{Arch, Insn, Isa, Kind, Rules, Spaces, decode};
+use hartrace_spaces::{Clock, Timeline};
 
 /// Maximum number of instructions of one range (O14). Real code has a branch every few instructions.
 const LONGEST: u32 = 1 << 20;

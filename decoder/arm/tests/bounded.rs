@@ -1,8 +1,9 @@
 //! Memory does not grow with the length of a trace buffer.
 
 use fastrand::Rng;
-use hartrace_arm_decoder::{Capture, ElementSink, Etmv4, Event, Layout, Memory, Range, StreamPos};
-use hartrace_capture::snapshot::{Files, Package};
+use hartrace_arm_decoder::{
+    BufferSource, Capture, ElementSink, Etmv4, Event, Layout, Memory, Range, StreamPos,
+};
 use hartrace_encap::coresight::{Formatter, Mode, TraceId};
 use hartrace_golden::arm::{Program, etmv4};
 use hartrace_isa::arm::{Arch, Spaces};
@@ -20,16 +21,8 @@ struct Long(Arc<Vec<u8>>);
 
 const LENGTH: usize = 64 << 20;
 
-impl Files for Long {
-    fn read(&self, name: &str, _: u64, _: Option<u64>) -> io::Result<Vec<u8>> {
-        match name {
-            "contents.ini" => Ok(b"[trace]\nmetadata=m\nbuffer0=b\n".to_vec()),
-            "m" => Ok(b"[buffer]\nformat: coresight\n".to_vec()),
-            _ => Err(io::ErrorKind::NotFound.into()),
-        }
-    }
-
-    fn open(&self, _: &str) -> io::Result<Box<dyn Read + Send>> {
+impl BufferSource for Long {
+    fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         Ok(Box::new(Repeated(self.0.clone(), 0)))
     }
 }
@@ -82,8 +75,7 @@ fn a_long_buffer() {
     formatter.finish(&mut |frame| frames.extend_from_slice(frame));
     let mut memory = Memory::new();
     memory.add(program.base, program.bytes.clone(), Spaces::ALL);
-    let package = Package::read(Box::new(Long(Arc::new(frames)))).unwrap();
-    let bytes = package.bytes(&package.buffers[0]);
+    let bytes = Long(Arc::new(frames));
     let region = Region::new(GLOBAL);
     let capture = Capture::open(Layout::Frames(Mode::Aligned), bytes).unwrap();
     let mut sink = Live { region: &region, instructions: 0, most: 0 };

@@ -5,10 +5,10 @@ use fastrand::Rng;
 use hartrace_arm_decoder::{
     Capture, ElementSink, Etmv4, Event, Layout, Memory, Ptm, Range, StreamPos,
 };
-use hartrace_capture::spaces::{Holds, Log, Timeline};
 use hartrace_etmv4::{Headers, MAX_PACKET, Packet, Timestamp};
 use hartrace_golden::arm::{Expected, Ids, Program, Step, etmv4, expected, ptm};
 use hartrace_isa::arm::Arch;
+use hartrace_spaces::{Holds, Log, Timeline};
 
 const PROGRAMS: u64 = 40;
 

@@ -17,8 +17,7 @@
 //! - [`ring`]: ring buffers that have wrapped.
 //! - [`snapshot`]: snapshots of Arm systems and trace packages, that is devices with their registers,
 //!   trace buffers and memory.
-//! - [`spaces`]: which code is at an address, by context and time, where programs, libraries and
-//!   patches come and go while a system is traced.
+//! - [`system`]: the traces in a snapshot or a package, with what it takes to decode each.
 //! - [`text`]: names from all of these, fit to be printed.
 //!
 //! A [`params::Draft`] is the content of a file. [`params::Setup`] completes it with what is given elsewhere
@@ -68,5 +67,5 @@ pub mod programs;
 pub mod receive;
 pub mod ring;
 pub mod snapshot;
-pub mod spaces;
+pub mod system;
 pub mod text;

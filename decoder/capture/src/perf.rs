@@ -3,12 +3,12 @@
 //!
 //! [`Recording::read`] checks a whole file, in the format of a file or of a pipe. It finds the trace units
 //! and their registers ([`Trace`]), cuts the trace bytes at AUX records ([`Piece`]), and converts mappings,
-//! processes and patches of the kernel to a [`Log`](crate::spaces::Log). [`Finder`] finds the files that were
+//! processes and patches of the kernel to a [`Log`](hartrace_spaces::Log). [`Finder`] finds the files that were
 //! mapped. [`Pieces`] decodes E-Trace; Arm's protocols are decoded elsewhere.
 //!
 //! A piece is what a trace unit wrote between a start and a stop. It has a time, and the events of the log
 //! have times of the same clock, which is not that of the timestamps in the trace
-//! ([`Clock::Recorded`](crate::spaces::Clock::Recorded)).
+//! ([`Clock::Recorded`](hartrace_spaces::Clock::Recorded)).
 //!
 //! # Limits
 //!

@@ -1,5 +1,6 @@
 //! The traced program: ELF files and bare code, for all contexts or for one.
 
+mod block_table;
 mod changing;
 mod code;
 mod debug;
@@ -8,6 +9,7 @@ mod sources;
 mod symbols;
 mod tables;
 
+pub use block_table::{TableError, table_of};
 pub use changing::{Changing, NoTime};
 pub use code::{ArmCode, ArmInsn};
 pub use debug::TooLarge;

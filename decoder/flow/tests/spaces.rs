@@ -1,11 +1,11 @@
 //! A log of processes and patches also works with the context and time of E-Trace.
 
-use hartrace_capture::spaces::{Holds, Log, Segment, Space, Timeline};
 use hartrace_decoder::{
     Config, Event, Fault, Image, Images, Moment, Run, Sink, StreamPos, Tracer, Versions,
 };
 use hartrace_etrace::{Params, Payload, Start};
 use hartrace_isa::{Isa, Xlen};
+use hartrace_spaces::{Holds, Log, Segment, Space, Timeline};
 use std::sync::Mutex;
 
 /// Collects addresses, and addresses without code.

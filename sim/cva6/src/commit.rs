@@ -28,7 +28,7 @@ pub enum Event {
 
 /// One line of the core's own record: a retired instruction, a trap, or the entry to debug mode.
 ///
-/// It is printed as a line of the table of [`Commit::HEADER`], which `hartrace-sources` reads.
+/// It is printed as a line of the table of [`Commit::HEADER`], which `hartrace-executions` reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Commit {
     /// Clock cycles since reset was released.

@@ -6,7 +6,7 @@ use hartrace_decoder::{Config as Reading, Image, StreamPos, Tracer};
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::Retired;
 use hartrace_etrace::{ParamsError, Unit};
-use hartrace_sources::executed::{Instructions, Verified, Verify};
+use hartrace_executions::executed::{Instructions, Verified, Verify};
 
 /// Decodes the output of the RTL, and compares it with what was executed: accepted instructions have to
 /// be recovered from the first to the last, and lost ones have to be reported where they are missing.

@@ -6,7 +6,7 @@
 //! use hartrace_lockstep::Setting;
 //! use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig};
 //! use hartrace_lockstep::trial::Work;
-//! use hartrace_sources::executed::{Program, modes};
+//! use hartrace_executions::executed::{Program, modes};
 //!
 //! let config = Config::named("full").expect("there is one");
 //! let work = Work::program(Program::new("sort", std::fs::read("sort.elf")?)?, &config)?;
@@ -33,8 +33,8 @@ use hartrace_decoder_hdl::{Decoder, etrace, top, walker};
 use hartrace_encap::EncapParams;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
+use hartrace_executions::executed::Port;
 use hartrace_hdl_tools::verilate::Options;
-use hartrace_sources::executed::Port;
 use std::collections::VecDeque;
 use std::fmt;
 use thiserror::Error;

@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! use hartrace_encoder_hdl::Config;
-//! use hartrace_sources::executed::Program;
+//! use hartrace_executions::executed::Program;
 //! use hartrace_lockstep::trial::{Report, Trial, Work};
 //! use hartrace_lockstep::{Bench, Setting};
 //! use hartrace_hdl_tools::verilate::Options;
@@ -23,9 +23,9 @@ use crate::{Bench, Follow, Mismatch, Seen, Setting, Traffic};
 use hartrace_encap::{FrameHeader, Framing, MAX_FRAME};
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Format, ParamsError};
+use hartrace_executions::SourceError;
+use hartrace_executions::executed::{Port, ProgramError};
 use hartrace_isa::Xlen;
-use hartrace_sources::SourceError;
-use hartrace_sources::executed::{Port, ProgramError};
 pub use report::{Figures, Report};
 use std::io::{self, Write};
 use std::time::Instant;

@@ -11,7 +11,7 @@ mod lockstep;
 mod random;
 mod registers;
 
-use hartrace_sources::qemu::Qemu;
+use hartrace_executions::qemu::Qemu;
 use libtest_mimic::{Arguments, Trial};
 use std::io::{self, Write};
 use std::ops::Range;

@@ -7,8 +7,8 @@ pub(crate) use coverage::covers;
 
 use crate::lockstep::{Lockstep, Told};
 use crate::{Console, qemu};
+use hartrace_executions::qemu::Mode;
 use hartrace_iss::{AccessKind, Environment, Exit, Hart, HartConfig, Retire, Step, Xlen};
-use hartrace_sources::qemu::Mode;
 use hartrace_tests::random::{DATA_SIZE, NOTES_AT, Program, Target, generate};
 use std::collections::VecDeque;
 use std::fs;

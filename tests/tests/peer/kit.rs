@@ -5,7 +5,7 @@ use crate::convert;
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
 use hartrace_etrace::Params;
-use hartrace_sources::scenario::{BUNDLED, Entry, Scenario};
+use hartrace_executions::scenario::{BUNDLED, Entry, Scenario};
 use riscv_etrace::binary::elf::Elf;
 use riscv_etrace::packet::payload::Payload;
 use riscv_etrace::tracer::{self, item};

@@ -1,17 +1,18 @@
 //! Streams that are read when they are needed.
 
 use super::splitter::Splitter;
-use super::{Chunk, Layout, Stream};
-use hartrace_capture::snapshot::{BufferBytes, Error};
+use super::{BufferSource, Chunk, Layout, Stream};
 use hartrace_encap::coresight::Item;
 use std::borrow::Cow;
+use std::io::{self, Read as _};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Where the bytes of a stream come from.
 #[derive(Clone, Debug)]
 pub(super) struct Backing {
     pub(super) layout: Layout,
-    pub(super) bytes: BufferBytes,
+    pub(super) bytes: Arc<dyn BufferSource>,
     /// The position of the first byte of the stream in the buffer.
     pub(super) first: u64,
 }
@@ -19,9 +20,33 @@ pub(super) struct Backing {
 /// Bytes of a stream that are decoded at once; few in tests, so that there are many pieces.
 const PIECE: usize = if cfg!(test) { 150 } else { 1 << 18 };
 
+/// Bytes that are read at once.
+const READ: usize = 1 << 16;
+
+/// Passes the bytes of a buffer on in pieces, until `take` returns a break.
+pub(super) fn read(
+    source: &dyn BufferSource,
+    mut take: impl FnMut(&[u8]) -> ControlFlow<()>,
+) -> io::Result<ControlFlow<()>> {
+    let (mut input, mut room) = (source.open()?, vec![0; READ]);
+    loop {
+        match input.read(&mut room) {
+            Ok(0) => return Ok(ControlFlow::Continue(())),
+            Ok(count) => {
+                let done = take(room.get(..count).unwrap_or_default());
+                if done.is_break() {
+                    return Ok(done);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 impl Stream {
     /// The same stream with all its bytes in memory.
-    pub fn held(&self) -> Result<Cow<'_, Self>, Error> {
+    pub fn held(&self) -> io::Result<Cow<'_, Self>> {
         if self.backing.is_none() {
             return Ok(Cow::Borrowed(self));
         }
@@ -38,7 +63,7 @@ impl Stream {
     pub(crate) fn pieces(
         &self,
         mut take: impl FnMut(&Self, bool) -> ControlFlow<(), usize>,
-    ) -> Result<(), Error> {
+    ) -> io::Result<()> {
         match self.backing {
             Some(_) => self.read_pieces(PIECE, |piece, last| take(piece, last)),
             None => {
@@ -52,7 +77,7 @@ impl Stream {
         &self,
         size: usize,
         mut take: impl FnMut(&mut Self, bool) -> ControlFlow<(), usize>,
-    ) -> Result<(), Error> {
+    ) -> io::Result<()> {
         let Some(backing) = &self.backing else { return Ok(()) };
         let raw = backing.layout == Layout::Raw;
         let mut piece = Self { id: self.id, ..Self::default() };
@@ -60,7 +85,7 @@ impl Stream {
         if raw {
             piece.push(0, 0, &[]);
         }
-        let done = backing.bytes.each_until(|bytes| {
+        let done = read(&*backing.bytes, |bytes| {
             match raw {
                 // All of it is one chunk.
                 true => piece.bytes.extend_from_slice(bytes),

@@ -3,15 +3,17 @@
 use super::{Chunk, Mark, Stream};
 use std::ops::Range;
 
-/// The parts of a file that a buffer consists of: where each starts in the buffer, and in the file.
-pub(crate) struct Parts {
+/// The ranges of a file that a buffer consists of: where each starts in the buffer, and in the file.
+#[derive(Clone, Debug)]
+pub struct FileRanges {
     starts: Vec<(usize, usize)>,
     /// Bytes of all of them.
     length: usize,
 }
 
-impl Parts {
-    pub(crate) fn new(parts: &[Range<usize>]) -> Self {
+impl FileRanges {
+    /// Of a buffer that consists of these ranges of bytes.
+    pub fn new(parts: &[Range<usize>]) -> Self {
         let mut length = 0usize;
         let mut starts = Vec::new();
         for part in parts {
@@ -33,29 +35,29 @@ impl Parts {
 
 impl Stream {
     /// The same stream with positions in the file. Buffers of one file are ordered by position.
-    pub(crate) fn placed(mut self, parts: &Parts) -> Self {
+    pub fn placed_in(mut self, ranges: &FileRanges) -> Self {
         let chunk = |offset: usize, index: u64| Chunk { offset, index, order: index };
         self.chunks = match self.chunks[..] {
             // Without frames the buffer is one chunk, which may extend over several parts.
-            [Chunk { index: 0, .. }] if self.bytes.len() == parts.length => {
-                let starts = parts.starts.iter();
+            [Chunk { index: 0, .. }] if self.bytes.len() == ranges.length => {
+                let starts = ranges.starts.iter();
                 starts.map(|(start, file)| chunk(*start, *file as u64)).collect()
             }
-            _ => self.chunks.iter().map(|old| chunk(old.offset, parts.place(old.index))).collect(),
+            _ => self.chunks.iter().map(|old| chunk(old.offset, ranges.place(old.index))).collect(),
         };
         self
     }
 
     /// The position of its last byte.
-    pub(crate) fn last(&self) -> u64 {
+    pub fn last(&self) -> u64 {
         self.positions().index(self.bytes.len().saturating_sub(1))
     }
 }
 
 impl Mark {
     /// The same mark with its position in the file.
-    pub(crate) fn placed(self, parts: &Parts) -> Self {
-        let index = parts.place(self.index);
+    pub fn placed_in(self, ranges: &FileRanges) -> Self {
+        let index = ranges.place(self.index);
         Self { index, order: index, ..self }
     }
 }

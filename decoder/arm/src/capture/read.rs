@@ -3,7 +3,6 @@
 use super::*;
 use crate::{ElementSink, Etmv4, Event, Memory, Ptm, Range, StreamPos};
 use fastrand::Rng;
-use hartrace_capture::snapshot::{Files, Package};
 use hartrace_encap::coresight::{FSYNC, Formatter, TraceId};
 use hartrace_golden::arm::{Program, etmv4, ptm};
 use hartrace_isa::arm::{Arch, Spaces};
@@ -22,24 +21,13 @@ impl ElementSink for All {
     }
 }
 
-/// A package whose buffer arrives a few bytes at a time.
+/// A buffer that arrives a few bytes at a time.
 #[derive(Debug)]
-struct Slow {
-    format: &'static str,
-    bytes: Vec<u8>,
-}
+struct Slow(Vec<u8>);
 
-impl Files for Slow {
-    fn read(&self, name: &str, _: u64, _: Option<u64>) -> io::Result<Vec<u8>> {
-        match name {
-            "contents.ini" => Ok(b"[trace]\nmetadata=m\nbuffer0=b\n".to_vec()),
-            "m" => Ok(format!("[buffer]\nformat: {}\n", self.format).into_bytes()),
-            _ => Err(io::ErrorKind::NotFound.into()),
-        }
-    }
-
-    fn open(&self, _: &str) -> io::Result<Box<dyn Read + Send>> {
-        Ok(Box::new(Few(self.bytes.clone(), 0)))
+impl BufferSource for Slow {
+    fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(Box::new(Few(self.0.clone(), 0)))
     }
 }
 
@@ -56,9 +44,7 @@ impl Read for Few {
 }
 
 fn open(layout: Layout, bytes: &[u8]) -> Capture {
-    let format = if layout == Layout::Raw { "source_data" } else { "coresight" };
-    let package = Package::read(Box::new(Slow { format, bytes: bytes.to_vec() })).unwrap();
-    Capture::open(layout, package.bytes(&package.buffers[0])).unwrap()
+    Capture::open(layout, Slow(bytes.to_vec())).unwrap()
 }
 
 fn injure(trace: &mut [u8], rng: &mut Rng) {

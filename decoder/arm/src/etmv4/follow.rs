@@ -4,10 +4,10 @@ use super::Etmv4;
 use super::element::Element;
 use crate::event::{Context, ElementSink, Event, Fault, Start};
 use crate::walk::Followed;
-use hartrace_capture::spaces::Clock;
 use hartrace_decoder::StreamPos;
 use hartrace_etmv4::Is;
 use hartrace_isa::arm::{Insn, Isa, Kind, Return};
+use hartrace_spaces::Clock;
 
 /// M profile: the return address of an exception that follows another one.
 const TAIL_CHAINED: u64 = 0xffff_fffe;

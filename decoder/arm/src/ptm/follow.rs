@@ -3,10 +3,10 @@
 use super::Ptm;
 use crate::event::{ElementSink, Event, Fault, Start};
 use crate::walk::Followed;
-use hartrace_capture::spaces::Clock;
 use hartrace_decoder::StreamPos;
 use hartrace_isa::arm::{Isa, Kind};
 use hartrace_ptm::{Address, Atoms, Exception, ISync, Packet, Reason, Target, Timestamp};
+use hartrace_spaces::Clock;
 
 impl Ptm<'_> {
     #[inline]

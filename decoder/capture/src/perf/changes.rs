@@ -1,6 +1,6 @@
 //! What changed in the address spaces of processes, as a log.
 
-use crate::spaces::{Clock, Event, Image, Log, State, Written};
+use hartrace_spaces::{Clock, Event, Image, Log, State, Written};
 use std::collections::BTreeMap;
 
 /// Bytes of events for each byte of a file: a fork copies all mappings, and a mapping may cut others.

@@ -2,11 +2,11 @@
 
 use super::features::hex;
 use crate::programs::Placed;
-use crate::spaces::{Event, Image, Log};
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
 use elf::note::Note;
 use elf::{ElfBytes, ElfStream};
+use hartrace_spaces::{Event, Image, Log};
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use super::info::{HwId, Trace};
 use super::records::{Record, Records};
 use crate::framing::Kind;
 use crate::params::{Draft, Given};
-use crate::spaces::Log;
+use hartrace_spaces::Log;
 use std::borrow::Cow;
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
 //! Code that changes over time, according to a log.
 
 use crate::snapshot::{file, image};
-use crate::spaces::{Clock, Holds, Loaded, Log, Segment, Space, Timeline};
 use hartrace_decoder::{Image, Moment};
 use hartrace_etrace::Params;
+use hartrace_spaces::{Clock, Holds, Loaded, Log, Segment, Space, Timeline};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

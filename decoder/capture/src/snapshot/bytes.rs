@@ -2,13 +2,10 @@
 
 use crate::snapshot::files::{self, Files};
 use crate::snapshot::{Error, Format};
+use hartrace_arm_decoder::BufferSource;
 use hartrace_encap::coresight::oldest_first;
 use std::io::{self, Cursor, Read};
-use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// Bytes that are read at once.
-const PIECE: usize = 1 << 16;
 
 /// The bytes of a trace buffer, which can be read as often as needed. They are not held in memory, except
 /// those of an archive, and of a buffer whose oldest byte is not its first.
@@ -56,51 +53,23 @@ impl BufferBytes {
             return Ok(Box::new(all));
         };
         let mut bytes = Vec::new();
-        let failed = |error| Error::Read { path: self.names.join(", ").into(), error };
-        all.read_to_end(&mut bytes).map_err(failed)?;
+        all.read_to_end(&mut bytes).map_err(Error::of_read)?;
         let len = oldest_first(&mut bytes, pointer, wrapped, frames).len();
         bytes.truncate(len);
         Ok(Box::new(Cursor::new(bytes)))
     }
 
-    /// Passes them on in pieces.
-    pub fn each(&self, mut take: impl FnMut(&[u8])) -> Result<(), Error> {
-        self.each_until(|piece| {
-            take(piece);
-            ControlFlow::Continue(())
-        })
-        .map(|_| ())
-    }
-
-    /// Passes them on in pieces, until `take` returns a break.
-    pub fn each_until(
-        &self,
-        mut take: impl FnMut(&[u8]) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Error> {
-        let (mut input, mut room) = (self.open()?, vec![0; PIECE]);
-        loop {
-            match input.read(&mut room) {
-                Ok(0) => return Ok(ControlFlow::Continue(())),
-                Ok(count) => {
-                    let done = take(room.get(..count).unwrap_or_default());
-                    if done.is_break() {
-                        return Ok(done);
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    return Err(Error::Read { path: self.names.join(", ").into(), error });
-                }
-            }
-        }
-    }
-
     /// Reads all of them.
     pub fn read(&self) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
-        let failed = |error| Error::Read { path: self.names.join(", ").into(), error };
-        self.open()?.read_to_end(&mut bytes).map_err(failed)?;
+        self.open()?.read_to_end(&mut bytes).map_err(Error::of_read)?;
         Ok(bytes)
+    }
+}
+
+impl BufferSource for BufferBytes {
+    fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        Self::open(self).map_err(io::Error::other)
     }
 }
 
@@ -120,12 +89,19 @@ impl Concatenated {
         self.next = self.next.saturating_add(1);
         Ok(true)
     }
+
+    /// An error with the name of the file.
+    fn named(&self, error: io::Error) -> io::Error {
+        let current = self.next.checked_sub(1).and_then(|current| self.of.names.get(current));
+        let path = current.cloned().unwrap_or_default().into();
+        io::Error::new(error.kind(), Error::Read { path, error })
+    }
 }
 
 impl Read for Concatenated {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         loop {
-            let count = self.current.read(room)?;
+            let count = self.current.read(room).map_err(|error| self.named(error))?;
             if count > 0 || room.is_empty() || !self.advance().map_err(io::Error::other)? {
                 return Ok(count);
             }

@@ -87,10 +87,15 @@ pub enum Error {
     },
     /// A line of the system event log.
     #[error(transparent)]
-    Log(#[from] crate::spaces::Error),
+    Log(#[from] hartrace_spaces::Error),
 }
 
 impl Error {
+    /// Why the bytes of a buffer cannot be read. The error of a file has its name.
+    pub(crate) fn of_read(error: std::io::Error) -> Self {
+        error.downcast().unwrap_or_else(|error| Self::Read { path: "trace buffer".into(), error })
+    }
+
     pub(crate) fn buffer(name: Option<&str>, buffers: &[Buffer]) -> Self {
         Self::Buffer {
             name: name.unwrap_or_default().to_owned(),

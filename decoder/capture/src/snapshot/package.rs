@@ -13,8 +13,8 @@ use crate::snapshot::device::dumps;
 use crate::snapshot::files::{self, Files};
 use crate::snapshot::ini::{Ini, Section, number};
 use crate::snapshot::{Buffer, Dump, Error, Format, Protocol, Segment};
-use crate::spaces::{Holds, Log};
 use hartrace_isa::arm::Arch;
+use hartrace_spaces::{Holds, Log};
 use std::path::Path;
 use std::sync::Arc;
 

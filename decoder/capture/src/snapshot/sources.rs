@@ -1,5 +1,5 @@
 use crate::snapshot::{Class, Device, Error, Snapshot, core};
-use crate::spaces::Setup;
+use hartrace_spaces::Setup;
 
 /// The protocol and configuration of a trace source.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use hartrace_capture::perf::{
     Coresight, Error, EtmRegisters, Finder, Given, HwId, Missing, Piece, Recording, Riscv,
     RiscvCpu, RiscvLayout, Trace, Unit,
 };
-use hartrace_capture::spaces::{Event, Holds, Image, Timeline};
+use hartrace_spaces::{Event, Holds, Image, Timeline};
 use hartrace_tests::perf::{ETE, ETMV3, ETMV4, Map, Stamp, Writer, coresight_info};
 
 fn at(time: u64) -> Stamp {

@@ -1,12 +1,12 @@
 //! Traces of real programs.
 
-#[path = "../../../encoder/benches/speed/workloads.rs"]
+#[path = "../../../../encoder/benches/speed/workloads.rs"]
 mod workloads;
 
 use crate::input::{Input, REFERENCE, segments};
 use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_etrace::{Ioptions, Unit};
-use hartrace_sources::executed::{Program, ProgramError, modes};
+use hartrace_executions::executed::{Program, ProgramError, modes};
 use std::error::Error;
 use std::path::Path;
 

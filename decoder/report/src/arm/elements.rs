@@ -2,9 +2,9 @@
 
 use super::{How, side};
 use crate::limits::Limits;
-use hartrace_arm_decoder::system::{Portion, Traced};
 use hartrace_arm_decoder::{self as arm, Lost, Mark, MarkKind, Range, Shown, list_etmv4, list_ptm};
 use hartrace_capture::snapshot::Protocol;
+use hartrace_capture::system::{Portion, Traced};
 use hartrace_decoder::StreamPos;
 use std::io::{self, Write};
 

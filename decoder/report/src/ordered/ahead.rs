@@ -154,8 +154,8 @@ mod tests {
     use hartrace_capture::programs::Programs;
     use hartrace_decoder::{Fault, Leaves, Run, Time};
     use hartrace_etrace::QualStatus;
+    use hartrace_executions::executed::bundled::PROGRAMS;
     use hartrace_isa::Xlen;
-    use hartrace_sources::executed::bundled::PROGRAMS;
     use hartrace_tests::case::Dice;
 
     /// Something of a source, at random. Runs often continue each other, and contexts are often repeated.

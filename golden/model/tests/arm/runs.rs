@@ -12,9 +12,9 @@ use elf::endian::AnyEndian;
 use hartrace_arm_decoder::{
     Capture, ElementSink, Etmv4, Event, Layout, Lost, Memory, Ptm, Range, StreamPos,
 };
+use hartrace_executions::qemu::{ArmCause, ArmStep, Qemu};
 use hartrace_golden::arm::{Expected, Ranges, etmv4, ptm};
 use hartrace_isa::arm::{Arch, Spaces};
-use hartrace_sources::qemu::{ArmCause, ArmStep, Qemu};
 use libtest_mimic::{Arguments, Failed, Trial};
 use opencsd::Registers;
 use std::ops::ControlFlow;

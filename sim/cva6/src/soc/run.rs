@@ -11,10 +11,10 @@ use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::registers::driver::te::{TrTeControl, TrTsControl};
 use hartrace_encoder_hdl::top::TimeSource;
 use hartrace_etrace::{Ioptions, Mode};
+use hartrace_executions::executed::Verified;
 use hartrace_hdl_tools::verilate::{Input, Model, Output, SimError, Simulation};
 use hartrace_isa::Xlen;
 use hartrace_lockstep::{Follow, Seen, Setting};
-use hartrace_sources::executed::Verified;
 use std::path::{Path, PathBuf};
 
 /// Clock cycles of the reset of the encoders.

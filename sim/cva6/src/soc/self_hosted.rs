@@ -15,10 +15,10 @@ use hartrace_decoder::Image;
 use hartrace_encap::{Deframer, Item};
 use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
 use hartrace_etrace::ingress::Retired;
+use hartrace_executions::executed::Verified;
 use hartrace_hdl_tools::verilate::{Output, SimError, Simulation};
 use hartrace_isa::Isa;
 use hartrace_lockstep::{Follow, Seen};
-use hartrace_sources::executed::Verified;
 
 /// A run of a program that may have traced parts of itself.
 #[derive(Debug)]

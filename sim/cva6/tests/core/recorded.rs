@@ -3,7 +3,7 @@
 use crate::run;
 use flate2::read::GzDecoder;
 use hartrace_cva6_sim::{Commit, Config, Exit, Rows};
-use hartrace_sources::{Options, Source};
+use hartrace_executions::{Options, Source};
 use libtest_mimic::Failed;
 use std::fs::File;
 use std::io::{BufReader, Read};

@@ -13,7 +13,7 @@ mod models;
 use common::{modes, setting};
 use hartrace_cva6_sim::soc::{Job, Outcome};
 use hartrace_cva6_sim::{Config, Exit, Latency};
-use hartrace_sources::executed::bundled::PROGRAMS;
+use hartrace_executions::executed::bundled::PROGRAMS;
 use hartrace_tests::cva6::elf;
 use libtest_mimic::{Arguments, Failed, Trial};
 use models::{Issue, Shape};

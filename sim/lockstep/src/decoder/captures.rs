@@ -1,7 +1,7 @@
 use super::random;
-use hartrace_arm_decoder::system::System;
 use hartrace_arm_decoder::{Capture, Layout};
 use hartrace_capture::snapshot::{Buffer, Error, Protocol};
+use hartrace_capture::system::{System, layout_of};
 use hartrace_decoder_hdl::{Decoder, etmv4};
 use hartrace_etmv4::Config as Unit;
 use std::path::{Path, PathBuf};
@@ -56,9 +56,8 @@ pub fn sources(path: &Path) -> Result<Vec<Source>, SourcesError> {
     };
     let mut found = Vec::new();
     for buffer in &buffers {
-        let mut bytes = Vec::new();
-        system.bytes(buffer).each(|piece| bytes.extend_from_slice(piece))?;
-        let Ok(layout) = Layout::of_buffer(buffer.format, None) else { continue };
+        let bytes = system.bytes(buffer).read()?;
+        let Ok(layout) = layout_of(buffer.format, None) else { continue };
         let capture = Capture::split(layout, &bytes);
         for origin in system.origins(buffer)? {
             let Protocol::Etmv4(unit) = *origin.protocol() else { continue };

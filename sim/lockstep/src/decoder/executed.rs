@@ -6,7 +6,7 @@ use hartrace_decoder::{Edge, Event, Fault, Image, Leaves, Run, Sink, StreamPos};
 use hartrace_decoder_hdl::walker::Cause;
 use hartrace_etrace::QualStatus;
 use hartrace_etrace::ingress::{IType, Retired};
-use hartrace_sources::executed::{Instructions, Verified, Verify};
+use hartrace_executions::executed::{Instructions, Verified, Verify};
 use std::collections::BTreeMap;
 
 /// Compares blocks with what was executed, instruction for instruction, and counts the edges between them.

@@ -2,7 +2,7 @@
 
 use crate::Summary;
 use hartrace_etrace::Format;
-use hartrace_sources::executed::Verified;
+use hartrace_executions::executed::Verified;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

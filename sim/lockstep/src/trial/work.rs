@@ -5,10 +5,10 @@ use hartrace_decoder::Image;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::{CType, Retired, Trigger};
+use hartrace_executions::executed::bundled::PROGRAMS;
+use hartrace_executions::executed::{Instructions, Port, Program};
+use hartrace_executions::{Input, Source};
 use hartrace_isa::Xlen;
-use hartrace_sources::executed::bundled::PROGRAMS;
-use hartrace_sources::executed::{Instructions, Port, Program};
-use hartrace_sources::{Input, Source};
 use std::fmt;
 
 /// Number of rows of a log that are passed on at a time.

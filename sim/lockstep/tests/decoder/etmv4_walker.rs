@@ -9,9 +9,9 @@ use crate::RESTLESS;
 use fastrand::Rng;
 use hartrace_arm_decoder::block_table::Code;
 use hartrace_arm_decoder::runs::{Profile, Runs};
-use hartrace_arm_decoder::system::{System, bind};
 use hartrace_arm_decoder::{Capture, Layout, Memory};
 use hartrace_capture::snapshot::Protocol;
+use hartrace_capture::system::{System, bind, layout_of};
 use hartrace_decoder::Edges;
 use hartrace_decoder::block_table::{Code as _, WordLayout};
 use hartrace_decoder_hdl::walker::Cause;
@@ -157,9 +157,8 @@ fn snapshots(paths: &[PathBuf]) -> Result<(), Failed> {
         let system = System::open(path)?;
         let System::Snapshot(snapshot) = &system else { continue };
         for buffer in &snapshot.buffers {
-            let mut bytes = Vec::new();
-            system.bytes(buffer).each(|piece| bytes.extend_from_slice(piece))?;
-            let Ok(layout) = Layout::of_buffer(buffer.format, None) else { continue };
+            let bytes = system.bytes(buffer).read()?;
+            let Ok(layout) = layout_of(buffer.format, None) else { continue };
             let capture = Capture::split(layout, &bytes);
             let origins = system.origins(buffer)?;
             let bound = bind(&capture, &origins, layout == Layout::Raw, None, |_, _| ())?;

@@ -1,8 +1,8 @@
 //! The frame stage against software: every byte with its source, and every error, whatever the port sends.
 
-use hartrace_arm_decoder::system::System;
 use hartrace_arm_decoder::{Capture, Layout};
 use hartrace_capture::snapshot::Buffer;
+use hartrace_capture::system::{System, layout_of};
 use hartrace_encap::coresight::{Dstream, FSYNC};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::decoder::frame::{
@@ -96,9 +96,8 @@ fn snapshot(bench: &FrameBench, path: &Path) -> Result<u64, Failed> {
     };
     let mut compared = 0;
     for buffer in buffers {
-        let mut bytes = Vec::new();
-        system.bytes(buffer).each(|piece| bytes.extend_from_slice(piece))?;
-        let Ok(layout) = Layout::of_buffer(buffer.format, None) else { continue };
+        let bytes = system.bytes(buffer).read()?;
+        let Ok(layout) = layout_of(buffer.format, None) else { continue };
         // Memory has no synchronisation words; a probe adds trailers.
         let mut capture = Vec::new();
         match layout {

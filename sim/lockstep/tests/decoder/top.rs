@@ -13,6 +13,7 @@ use hartrace_encap::{Deframer, EncapParams, FrameHeader, Framing, Item, MAX_FRAM
 use hartrace_etmv4::{Config as Unit4, Headers, Layout, Parsed, Reader};
 use hartrace_etrace::Unit;
 use hartrace_etrace::ingress::ITypeWidth;
+use hartrace_executions::executed::{Port, Program, ProgramError, modes};
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{EncoderConfig, Resync};
 use hartrace_hdl_tools::verilate::Options;
@@ -20,7 +21,6 @@ use hartrace_isa::Xlen;
 use hartrace_lockstep::decoder::analysis::{Block, Findings, Property, Settings, Step, find};
 use hartrace_lockstep::decoder::{EtraceRecords, TopBench, TopSettings, Walked, random};
 use hartrace_report::{Style, Table, read_profile};
-use hartrace_sources::executed::{Port, Program, ProgramError, modes};
 use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeMap;
 

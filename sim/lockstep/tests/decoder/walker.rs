@@ -12,6 +12,7 @@ use hartrace_encap::{EncapParams, FrameHeader, Framing, MAX_FRAME};
 use hartrace_encoder_hdl::Config as EncoderHdl;
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Params, QualStatus, Unit};
+use hartrace_executions::executed::{Instructions, Port, Program, ProgramError, modes};
 use hartrace_golden::Encoder;
 use hartrace_golden::encoder::{EncoderConfig, Resync};
 use hartrace_hdl_tools::verilate::Options;
@@ -20,7 +21,6 @@ use hartrace_lockstep::Setting;
 use hartrace_lockstep::decoder::{FollowerBench, Said, WalkFigures, Walks};
 use hartrace_lockstep::rtl_loop::{Loop, LoopBench, LoopConfig};
 use hartrace_lockstep::trial::Work;
-use hartrace_sources::executed::{Instructions, Port, Program, ProgramError, modes};
 use libtest_mimic::{Failed, Trial};
 use std::collections::VecDeque;
 

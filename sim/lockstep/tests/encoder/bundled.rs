@@ -3,9 +3,9 @@
 use hartrace_decoder::Image;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
+use hartrace_executions::executed::{Port, Steps};
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Hart, HartConfig, Range, Step};
-use hartrace_sources::executed::{Port, Steps};
 use std::error::Error;
 
 /// A program and its executed rows.

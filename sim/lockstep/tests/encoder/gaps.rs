@@ -11,11 +11,11 @@ use hartrace_decoder::{Config as Reading, Event, Image, Run, Sink, StreamPos, Tr
 use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_etrace::ingress::Retired;
 use hartrace_etrace::{Ioptions, QualStatus, Unit};
+use hartrace_executions::executed::Instructions;
 use hartrace_golden::walk::{Walk, generate};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_isa::Isa;
 use hartrace_lockstep::{Bench, Follow, Seen, Setting, Traffic};
-use hartrace_sources::executed::Instructions;
 use libtest_mimic::{Failed, Trial};
 
 /// Programs with branches, calls, interrupts and changes of privilege, and the configurations that trace

@@ -187,7 +187,7 @@ fn vectors(missing: bool, table: &Table) -> Vec<Trial> {
 }
 
 fn vector(name: &str, path: &Path, table: &Table) -> Result<(), Failed> {
-    let mut source = hartrace_sources::open(path, &hartrace_sources::Options::default())?;
+    let mut source = hartrace_executions::open(path, &hartrace_executions::Options::default())?;
     let mut rows: Vec<Retired> = Vec::new();
     let limit = number("HARTRACE_STEPS", 100_000) as usize;
     while let Some(row) = source.next_row()? {

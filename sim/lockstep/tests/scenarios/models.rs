@@ -3,9 +3,9 @@
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit};
 use hartrace_etrace::ingress::ITypeWidth;
 use hartrace_etrace::{Params, Unit};
+use hartrace_executions::scenario::{Action, Scenario, Source};
 use hartrace_golden::Compat;
 use hartrace_golden::encoder::{EncoderConfig, Resync};
-use hartrace_sources::scenario::{Action, Scenario, Source};
 use std::collections::BTreeMap;
 use std::fmt;
 

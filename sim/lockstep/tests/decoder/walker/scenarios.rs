@@ -5,12 +5,12 @@ use hartrace_decoder::Image;
 use hartrace_decoder::block_table::{BlockTable, WordLayout};
 use hartrace_decoder_hdl::walker::Cause;
 use hartrace_etrace::{QualStatus, Unit};
+use hartrace_executions::scenario::{BUNDLED, Run, Scenario, Source};
 use hartrace_golden::Compat;
 use hartrace_golden::decoder::Event;
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_isa::Isa;
 use hartrace_lockstep::decoder::{FollowerBench, FollowerError, Said};
-use hartrace_sources::scenario::{BUNDLED, Run, Scenario, Source};
 use libtest_mimic::Failed;
 use std::collections::BTreeMap;
 

@@ -3,10 +3,10 @@
 use hartrace_compressors::{Bits, Code, Scheme, Setup};
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::{IType, ITypeWidth, Retired};
+use hartrace_executions::executed::bundled::PROGRAMS;
+use hartrace_executions::executed::{Port, Program, ProgramError};
 use hartrace_golden::walk::{Shape, generate};
 use hartrace_isa::{Isa, Xlen};
-use hartrace_sources::executed::bundled::PROGRAMS;
-use hartrace_sources::executed::{Port, Program, ProgramError};
 use libtest_mimic::Failed;
 
 /// The input of a compressor and its output.
