@@ -20,6 +20,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     let options = input::options(&args.format, Some(setup.xlen), setup.itype_width);
     let code = Box::new(|context| programs.image(context));
     let expected = Expected::new(input, files::name(&args.against), &options, Some(code))?;
+    input::check(&args.format, expected.format())?;
     let width = u32::from(setup.params.iaddress_width_p).min(setup.xlen.bits());
     let mut gaps = gaps::new(name.clone(), args.follow.strict, bar.clone());
     let mut comparison = Comparison::new(expected, mask(width)).of(programs.image(0));
@@ -56,6 +57,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     }
     comparison.finish()?;
     bar.finish_and_clear();
+    input::warn_of(comparison.guesses(), &files::name(&args.against));
     let mut out = files::stdout();
     let against = files::name(&args.against);
     let count = gaps.count();

@@ -5,6 +5,7 @@ use crate::args::CompareArgs;
 use crate::failure::{Failure, Status};
 use crate::{exec, files, image, input, progress};
 use hartrace_capture::programs::elf_xlen;
+use hartrace_capture::text::shown;
 use hartrace_compressors::comparison::{
     self, Comparison, ComparisonError, Experiment, Options, SOURCES, Suite, Workload, chosen,
     is_arm_program,
@@ -108,9 +109,11 @@ fn log(path: &Path, args: &CompareArgs, limit: u64) -> Result<Workload, Failure>
     let programs = image::load(image::placed(&args.elf, &[])?, xlen)?;
     let options = input::options(&args.format, Some(xlen), ITypeWidth::Four);
     let (mut source, bar) = input::open(path, &options)?;
-    let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+    input::check(&args.format, Some(source.format()))?;
+    let name = shown(Path::new(path.file_stem().unwrap_or(path.as_os_str())));
     let workload = Workload::read(name, programs.image(0), &mut source, limit);
     bar.finish_and_clear();
+    input::warn_of(source.guesses(), &files::name(path));
     Ok(workload?)
 }
 

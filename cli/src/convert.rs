@@ -13,6 +13,7 @@ use std::io::{self, Write};
 pub(crate) fn run(args: &ConvertArgs) -> Result<Status, Failure> {
     let options = input::options(&args.format, args.xlen, ITypeWidth::Four);
     let (mut source, bar) = input::open(&args.input, &options)?;
+    input::check(&args.format, Some(source.format()))?;
     let mut writer = match &args.output {
         Some(path) => Some(Writer::new(files::create(path)?)?),
         None => None,

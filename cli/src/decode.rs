@@ -14,10 +14,12 @@ use crate::follow::Following;
 use crate::{gaps, report};
 use hartrace_capture::bundle::{self, Found};
 use hartrace_capture::follow::Filling;
+use hartrace_decoder::Unit;
 use hartrace_report::html::Html;
 use hartrace_report::stats::{Program, Stats};
 use hartrace_report::{
-    Form, Gaps, LARGE, Limits, Look, Naming, NoLines, Origin, Printer, Report, SMALL, Shared, With,
+    Form, Gaps, LARGE, Limits, Look, Naming, NoLines, Origin, Position, Printer, Report, SMALL,
+    Shared, With,
 };
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
@@ -31,6 +33,10 @@ pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
     }
     if let Some(file) = &args.captured.perf.perf {
         return perf::run(file, args);
+    }
+    if args.timing.unit == Some(Unit::Cycles) {
+        return Err(Failure::usage("--clock cycles, but E-Trace counts no cycles")
+            .hint("--clock ticks, if the trace has times, or --clock instructions"));
     }
     let limits = limits(args)?;
     let (mut following, capture) = Following::open(&args.captured.follow, [])?;
@@ -50,6 +56,10 @@ fn limits(args: &DecodeArgs) -> Result<Option<Limits>, Failure> {
 
 /// What part of a trace to print.
 fn between(args: &DecodeArgs) -> Result<Option<Limits>, Failure> {
+    if let Some(Position::Insn(0) | Position::Packet(0) | Position::Byte(0)) = args.to {
+        return Err(Failure::usage("nothing comes before --to 0, which itself is not printed")
+            .hint("a --to of 1 or more"));
+    }
     Limits::new(args.from, args.to).map_err(|error| {
         Failure::usage(error).hint("a --to after --from; --to itself is not printed")
     })

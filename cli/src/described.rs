@@ -6,11 +6,13 @@ use crate::files::{self, Capture};
 use crate::{image, params};
 use hartrace_capture::bundle::BundleError;
 use hartrace_capture::contradiction::Contradiction;
-use hartrace_capture::described::{Content, Described, DescribedError};
+use hartrace_capture::described::{Content, Described, DescribedError, is_compressed};
 use hartrace_capture::description::{Description, Traced};
+use hartrace_capture::limits::DOCUMENT_BYTES;
 use hartrace_capture::params::Setup;
 use hartrace_capture::programs::{Code, Placed};
 use hartrace_etrace::Compat;
+use std::fs;
 use std::io::{self, Cursor};
 use std::path::Path;
 
@@ -36,7 +38,36 @@ pub(crate) fn stream(path: &Path, args: &StreamArgs) -> Result<(Described, Setup
 pub(crate) fn followed(path: &Path, args: &FollowArgs) -> Result<(Described, Setup), Failure> {
     let (described, setup) = with_quirks(path, &args.stream, args.compat)?;
     warn_of(&described, |known| known.vector_contradictions(&args.tvec));
+    if !setup.tells_its_end() {
+        check_rest(path, args)?;
+    }
     Ok((described, setup))
+}
+
+/// Looks for the end of a trace that does not tell it. With a file of parameters, the capture is not compared with its
+/// description; but if that file is a description of more bytes, the rest may have been cut off.
+fn check_rest(path: &Path, args: &FollowArgs) -> Result<(), Failure> {
+    let known = args.stream.params.as_deref().filter(|file| !files::is_standard(file));
+    let Some(file) = known.filter(|_| !is_compressed(path)) else { return Ok(()) };
+    let text = files::read_text(file, DOCUMENT_BYTES)?;
+    let known = Description::parse(&String::from_utf8_lossy(&text), &files::name(file));
+    // Other files of parameters are no descriptions.
+    let Some(bytes) = known.ok().and_then(|known| known.capture.bytes) else { return Ok(()) };
+    let found = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+    let Some(found) = found.map(|found| found.len()).filter(|found| *found < bytes) else {
+        return Ok(());
+    };
+    let what = format!(
+        "the trace may be cut off: it has {found} bytes, and the one of {} has {bytes}; traces of rv_tracer do not tell where they end",
+        files::name(file)
+    );
+    match args.strict {
+        true => Err(Failure::gap(what).at(files::name(path))),
+        false => {
+            warn(format_args!("{}: {what}", files::name(path)));
+            Ok(())
+        }
+    }
 }
 
 fn with_quirks(
@@ -149,6 +180,11 @@ impl From<DescribedError> for Failure {
                 .hint("`hartrace decode`, which reads it"),
             DescribedError::Unreadable { path, error } => files::unreadable(&path, &error),
             DescribedError::Bundle(error) => error.into(),
+            DescribedError::InBundle { name, error: error @ BundleError::Damaged } => {
+                Self::input(error)
+                    .at(name)
+                    .hint("the whole archive, or to make it again with `hartrace bundle`")
+            }
             DescribedError::InBundle { name, error } => Self::input(error).at(name),
             DescribedError::Capture { name, error } => Self::other_capture(&name, &error),
             DescribedError::Program { name, error } => Self::input(error)

@@ -4,6 +4,7 @@ use crate::args::DiffArgs;
 use crate::failure::{Failure, Status};
 use crate::{described, files, gaps, params};
 use hartrace_capture::params::Setup;
+use hartrace_isa::Xlen;
 use hartrace_report::Silent;
 use hartrace_report::diff::{Diff, Style};
 use hartrace_report::dump::Listed;
@@ -39,22 +40,34 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
     if diff.is_empty() {
         return Ok(Status::Clean);
     }
+    let several = |bytes: &[u8], setup: &Setup| sources(bytes, setup.transport.stream()).len() > 1;
+    let with_source = several(&a, &setup) || several(&b, &other);
+    match print(args, &diff, [&first.name, &second.name], setup.xlen, with_source)
+        .map_err(Failure::from)
+    {
+        // The captures differ, whether or not anybody reads on.
+        Err(error) if !error.is_quiet() => Err(error),
+        _ => Ok(Status::Different),
+    }
+}
+
+/// Prints the differences.
+fn print(
+    args: &DiffArgs,
+    diff: &Diff<'_>,
+    names: [&str; 2],
+    xlen: Xlen,
+    with_source: bool,
+) -> io::Result<()> {
     let mut out = files::stdout();
     if args.json {
-        diff.json(&mut out, setup.xlen)?;
+        diff.json(&mut out, xlen)?;
     } else {
         let choice = anstream::AutoStream::choice(&io::stdout());
-        let several =
-            |bytes: &[u8], setup: &Setup| sources(bytes, setup.transport.stream()).len() > 1;
-        let style = Style {
-            colour: choice != anstream::ColorChoice::Never,
-            with_source: several(&a, &setup) || several(&b, &other),
-            xlen: setup.xlen,
-        };
-        diff.print(&mut out, [&first.name, &second.name], style)?;
+        let colour = choice != anstream::ColorChoice::Never;
+        diff.print(&mut out, names, Style { colour, with_source, xlen })?;
     }
-    out.flush()?;
-    Ok(Status::Different)
+    out.flush()
 }
 
 fn list<'a>(bytes: &'a [u8], setup: &Setup) -> Vec<Listed<'a>> {

@@ -3,11 +3,10 @@
 use crate::args::{EncodeArgs, RunArgs};
 use crate::described::describe_placed;
 use crate::failure::{Failure, Status};
-use crate::files;
-use crate::input;
-use crate::params;
+use crate::{files, image, input, params};
 use hartrace_capture::description::Description;
 use hartrace_capture::params::{Draft, Setup};
+use hartrace_decoder::Image;
 use hartrace_encoder::Encoder;
 use hartrace_executions::{FramingError, Input, Sent, Source, encode};
 use std::io::Write;
@@ -15,6 +14,10 @@ use std::io::Write;
 /// Runs the command.
 pub(crate) fn run(args: &EncodeArgs) -> Result<Status, Failure> {
     let (setup, mut run) = Run::open(&args.run)?;
+    let code = image::placed(&args.elf, &[])?;
+    if !code.is_empty() {
+        run = run.of(image::load(code, setup.xlen)?.image(0));
+    }
     let mut out = files::create_capture(&args.output)?;
     run.each(&setup, |sent| Ok(out.write_all(sent.frame)?))?;
     let description = Description { draft: Draft::from(&setup), ..Description::default() };
@@ -27,6 +30,8 @@ pub(crate) struct Run {
     rows: Source<Input>,
     encoder: Encoder,
     bar: indicatif::ProgressBar,
+    /// The log, for messages.
+    name: String,
 }
 
 impl Run {
@@ -37,12 +42,28 @@ impl Run {
         let mut setup = params::setup(&args.stream, None)?;
         setup.compat = args.compat.unwrap_or(setup.compat);
         params::check_compat(&setup)?;
+        params::check_framing(&setup)?;
+        if args.stream.find_sync || args.stream.ring.is_some() {
+            let option = if args.stream.find_sync { "--find-sync" } else { "--ring" };
+            let what = format!(
+                "{option} is for captures that are read, but {} is a log",
+                files::name(&args.input)
+            );
+            return Err(Failure::usage(what).hint(format_args!("the same without {option}")));
+        }
         let encoder = Encoder::new(setup.encoder()).map_err(|error| {
             Failure::usage(error).hint("parameters and [options] that fit together")
         })?;
         let options = input::options(&args.format, Some(setup.xlen), setup.itype_width);
         let (rows, bar) = input::open(&args.input, &options)?;
-        Ok((setup, Self { rows, encoder, bar }))
+        input::check(&args.format, Some(rows.format()))?;
+        let name = files::name(&args.input);
+        Ok((setup, Self { rows, encoder, bar, name }))
+    }
+
+    /// The log must be of this program.
+    fn of(self, program: &Image) -> Self {
+        Self { rows: self.rows.of(program.clone(), &self.name), ..self }
     }
 
     /// Encodes the input and hands every frame to `sink`.
@@ -53,6 +74,7 @@ impl Run {
     ) -> Result<(), Failure> {
         encode(&mut self.rows, &mut self.encoder, &setup.transport, sink)?;
         self.bar.finish_and_clear();
+        input::warn_of(self.rows.guesses(), &self.name);
         Ok(())
     }
 }

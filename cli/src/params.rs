@@ -4,7 +4,7 @@ use crate::args::StreamArgs;
 use crate::failure::{Failure, warn};
 use crate::files;
 use hartrace_capture::described::Described;
-use hartrace_capture::framing::{self, Fields};
+use hartrace_capture::framing::{self, Fields, Kind};
 use hartrace_capture::limits::DOCUMENT_BYTES;
 use hartrace_capture::params::{DocumentError, Draft, Given, Setup, SetupError};
 use hartrace_capture::perf::Recording;
@@ -62,6 +62,17 @@ fn given(args: &StreamArgs) -> Given {
         },
         find_sync: args.find_sync || args.ring.is_some(),
     }
+}
+
+/// Only payloads of rv_tracer can be read from its records, whose rest is zeros: others end where their last bit repeats.
+pub(crate) fn check_framing(setup: &Setup) -> Result<(), Failure> {
+    if setup.transport.kind() == Kind::RvTracer && setup.unit != Unit::RvTracer {
+        return Err(Failure::usage(
+            "framing rv-tracer holds payloads of the unit `rv-tracer` only, and the parameters have another unit",
+        )
+        .hint("unit = \"rv-tracer\" among the [options], or another --framing"));
+    }
+    Ok(())
 }
 
 /// Only streams of the reference models have their quirks.

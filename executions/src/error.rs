@@ -14,6 +14,8 @@ pub enum Place {
     Column(u64, usize),
     /// A byte offset.
     Byte(u64),
+    /// A row, counted from 0, of a file without lines.
+    Row(u64),
 }
 
 impl fmt::Display for Place {
@@ -23,6 +25,7 @@ impl fmt::Display for Place {
             Self::Line(line) => write!(f, ":{line}"),
             Self::Column(line, column) => write!(f, ":{line}, column {column}"),
             Self::Byte(byte) => write!(f, ", byte {byte}"),
+            Self::Row(row) => write!(f, ", row {row}"),
         }
     }
 }

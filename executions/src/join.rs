@@ -128,7 +128,8 @@ impl Join {
             cycles: step.cycles,
             ..Retired::plain(step.pc)
         };
-        self.rows.push_back(Row::at(step.line, retired));
+        let word = if size == 4 { step.word } else { step.word & 0xffff };
+        self.rows.push_back(Row { word: Some(word), ..Row::at(step.line, retired) });
         if !explained {
             let epc = if branch { fall } else { target.unwrap_or(fall) };
             self.emit_trap(Trap {
@@ -144,7 +145,10 @@ impl Join {
     }
 
     fn emit_trap(&mut self, trap: Trap) {
-        self.guesses.traps += u64::from(trap.cause.is_none());
+        if trap.cause.is_none() {
+            self.guesses.traps += 1;
+            self.guesses.first.get_or_insert(trap.line);
+        }
         self.before = None;
         let retired = Retired {
             itype: if trap.interrupt { IType::Interrupt } else { IType::Exception },

@@ -21,6 +21,7 @@ mod cva6;
 mod error;
 pub mod executed;
 pub mod file;
+mod fit;
 mod format;
 mod framed;
 mod join;

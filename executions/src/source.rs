@@ -2,12 +2,14 @@
 
 use crate::cva6::Cva6;
 use crate::file::Rows;
+use crate::fit::misfit;
 use crate::format::{Peeked, untouched};
 use crate::packed::{Input, decompress};
 use crate::reference::{Meaning, Reference};
 use crate::spike::Spike;
 use crate::{Format, Guesses, Hint, Place, Row, SourceError};
 use hartrace_capture::limits;
+use hartrace_decoder::Image;
 use hartrace_etrace::ingress::{Flavour, ITypeWidth};
 use hartrace_isa::Xlen;
 use std::io::{self, BufRead, BufReader};
@@ -49,6 +51,10 @@ impl Default for Options {
 pub struct Source<R> {
     kind: Kind<Peeked<R>>,
     itype_width: ITypeWidth,
+    /// The program that was executed, with the name of the log for errors.
+    program: Option<(Box<Image>, String)>,
+    /// Rows so far, since those of trace files have no other place.
+    count: u64,
 }
 
 #[derive(Debug)]
@@ -101,7 +107,14 @@ impl<R: BufRead> Source<R> {
             }
             Format::TraceFile => Kind::TraceFile(Box::new(Rows::new(input, file)?)),
         };
-        Ok(Self { kind, itype_width: options.itype_width })
+        Ok(Self { kind, itype_width: options.itype_width, program: None, count: 0 })
+    }
+
+    /// The same rows, which must be of this program: each instruction has to be at its address there. Errors name the
+    /// input `file`.
+    #[must_use]
+    pub fn of(self, program: Image, file: &str) -> Self {
+        Self { program: Some((Box::new(program), file.into())), ..self }
     }
 
     /// Returns the format.
@@ -120,11 +133,21 @@ impl<R: BufRead> Source<R> {
             Kind::Spike(spike) => spike.next()?,
             Kind::Cva6(cva6) => cva6.next()?,
             Kind::Reference(reference) => reference.next()?,
-            Kind::TraceFile(rows) => rows.next_row()?.map(|retired| Row { line: None, retired }),
+            Kind::TraceFile(rows) => {
+                rows.next_row()?.map(|retired| Row { line: None, word: None, retired })
+            }
         };
         if let (ITypeWidth::Three, Some(row)) = (self.itype_width, &mut row) {
             row.retired.itype = row.retired.itype.narrow();
         }
+        if let (Some((program, file)), Some(row)) = (&self.program, &row)
+            && let Some(what) = misfit(program, row)
+        {
+            let place = row.line.map_or(Place::Row(self.count), Place::Line);
+            let hint = "the program that was executed, or none if its code changed";
+            return Err(SourceError::new(file, place, what, hint));
+        }
+        self.count += 1;
         Ok(row)
     }
 

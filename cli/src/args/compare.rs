@@ -41,7 +41,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N")]
     pub(crate) sync_every: Option<NonZeroU64>,
     /// Maximum number of instructions of each program; each uses about two bytes of memory [default: that of the suite, or 3000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
     /// Also compress the addresses of loads and stores, and loaded values (programs only)
     #[arg(long)]

@@ -13,12 +13,12 @@ pub(crate) struct InputArgs {
     /// Format of the log [default: detected by its content]
     #[arg(long, value_parser = named(Format::NAMED), value_name = "FORMAT")]
     pub(crate) input_format: Option<Format>,
-    /// spike: the hart to read
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) hart: u32,
-    /// reference: what the iretire columns count
-    #[arg(long, value_parser = named(RETIREMENTS), default_value = "single")]
-    pub(crate) retirement: Flavour,
+    /// spike: the hart to read [default: 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) hart: Option<u32>,
+    /// reference: what the iretire columns count [default: single]
+    #[arg(long, value_parser = named(RETIREMENTS))]
+    pub(crate) retirement: Option<Flavour>,
 }
 
 /// What the iretire columns count.

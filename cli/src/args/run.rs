@@ -31,7 +31,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     pub(crate) encode: Vec<String>,
     /// Maximum number of instructions to execute
-    #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: u64,
     /// Where to write the trace, in frames of the reference flow, and its description TRACE.toml
     #[arg(short, long, value_name = "TRACE")]

@@ -1,6 +1,6 @@
 //! Prints decoded traces of Arm sources, whatever they were captured in.
 
-use crate::args::{DecodeArgs, Emit};
+use crate::args::{DecodeArgs, Emit, FollowArgs};
 use crate::failure::{Failure, Status, warn};
 use crate::{files, gaps, image, report};
 use hartrace_arm_decoder::Mark;
@@ -50,6 +50,35 @@ pub(super) fn limits(args: &DecodeArgs) -> Result<Option<Limits>, Failure> {
         );
     }
     super::between(args)
+}
+
+/// Refuses options for streams of E-Trace.
+pub(super) fn check_stream(follow: &FollowArgs, what: &str) -> Result<(), Failure> {
+    let (stream, fields) = (&follow.stream, &follow.stream.fields);
+    let given = [
+        ("params", stream.params.is_some()),
+        ("xlen", stream.xlen.is_some()),
+        ("framing", stream.framing.is_some()),
+        ("find-sync", stream.find_sync),
+        ("ring", stream.ring.is_some()),
+        ("src-bits", fields.src_bits.is_some()),
+        ("timestamp-bytes", fields.timestamp_bytes.is_some()),
+        ("type-bits", fields.type_bits.is_some()),
+        ("instruction-type", fields.instruction_type.is_some()),
+        ("hart-bits", fields.hart_bits.is_some()),
+        ("atid", fields.atid.is_some()),
+        ("source", fields.source.is_some()),
+        ("compat", follow.compat.is_some()),
+        ("tvec", !follow.tvec.is_empty()),
+        ("max-blocks", follow.max_blocks.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => {
+            Err(Failure::usage(format_args!("--{option} means nothing with {what}"))
+                .hint(format_args!("the same without --{option}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Refuses limits without anything between them.

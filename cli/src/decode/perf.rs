@@ -51,6 +51,7 @@ fn coresight(
     recording: &Recording,
     finder: &mut Finder,
 ) -> Result<Status, Failure> {
+    arm::check_stream(&args.captured.follow, "a recording of CoreSight")?;
     let limits = arm::limits(args)?;
     let found =
         recorded(recording, args.captured.follow.events.context_id, |image| finder.code(image));

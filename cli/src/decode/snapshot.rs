@@ -13,6 +13,7 @@ use std::path::Path;
 
 /// Runs the command.
 pub(super) fn run(path: &Path, args: &DecodeArgs) -> Result<Status, Failure> {
+    arm::check_stream(&args.captured.follow, "a snapshot")?;
     let limits = arm::limits(args)?;
     let by_insn = |position: Option<Position>| matches!(position, Some(Position::Insn(_)));
     if args.emit == Emit::Packets && (by_insn(args.from) || by_insn(args.to)) {

@@ -1,6 +1,7 @@
 //! The commands as scripts see them: output, messages and exit status.
 
 mod believed;
+mod careless;
 mod compare;
 mod counted;
 mod decode;

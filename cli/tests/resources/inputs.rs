@@ -189,5 +189,30 @@ pub(super) fn of_others(folder: &Path) -> Option<Vec<Input>> {
     let programs = programs.into_iter().map(|name| Input::there(name, &program_commands()));
     let bundles = ["toml.zip", "keys.zip"].map(|name| Input::there(name, &BUNDLE));
     let counted = Input::there("one.te", &["stats IT --params p.toml --image code.bin@0x80000000"]);
-    Some(programs.chain(bundles).chain([counted]).collect())
+    let snapshot = Path::new(&env::var_os("HARTRACE_DATA")?).join("coresight/ete/002-ack_test_scr");
+    let dumps = Input::new("dumps", &["decode --snapshot IT --emit ranges"], move |path| {
+        dumps(&snapshot, path)
+    });
+    let dumps = dumps.holding(2 * (64 << 20));
+    Some(programs.chain(bundles).chain([counted, dumps]).collect())
+}
+
+/// A snapshot whose core lists the same file thousands of times.
+fn dumps(snapshot: &Path, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder.join("bindir"))?;
+    for inner in ["", "bindir"] {
+        for file in fs::read_dir(snapshot.join(inner))? {
+            let file = file?;
+            if file.file_type()?.is_file() {
+                fs::write(folder.join(inner).join(file.file_name()), fs::read(file.path())?)?;
+            }
+        }
+    }
+    let core = folder.join("cpu_0.ini");
+    let mut text = fs::read_to_string(&core)?;
+    for number in 10..10_010u64 {
+        let address = 0x1_0000_0000 + (number << 18);
+        text += &format!("\n[dump{number}]\nfile=bindir/OTHERS_exec\naddress={address:#x}\n");
+    }
+    fs::write(core, text)
 }

@@ -49,6 +49,9 @@ pub enum Found {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BundleError {
+    /// The archive has a start, but no directory, which is at its end.
+    #[error("the archive is cut off or damaged")]
+    Damaged,
     /// A file in it cannot be read.
     #[error(transparent)]
     Files(#[from] snapshot::Error),
@@ -66,7 +69,7 @@ pub fn find(path: &Path) -> Result<Found, BundleError> {
     let files: Box<dyn Files> = if path.is_dir() {
         Box::new(path.to_owned())
     } else {
-        match archive(path) {
+        match archive(path)? {
             Some(archive) => Box::new(archive),
             None => return Ok(Found::Other),
         }
@@ -74,16 +77,46 @@ pub fn find(path: &Path) -> Result<Found, BundleError> {
     read(files)
 }
 
-/// Opens an archive. A capture may start with any bytes: what is not an archive is no error.
-fn archive(path: &Path) -> Option<Archive> {
-    let mut start = [0; MAGIC.len()];
-    let mut file = crate::input::open(path).ok()?;
+/// Opens an archive. A capture may start with any bytes: what does not start as an archive is no error.
+fn archive(path: &Path) -> Result<Option<Archive>, BundleError> {
+    let mut start = Vec::new();
     // A pipe can be read only once.
-    if !file.metadata().ok()?.is_file() {
-        return None;
+    if let Ok(file) = crate::input::open(path)
+        && file.metadata().is_ok_and(|about| about.is_file())
+        && file.take(HEADER + LONGEST_NAME).read_to_end(&mut start).is_ok()
+        && start.starts_with(&MAGIC)
+    {
+        return match Archive::open(path) {
+            Ok(archive) => Ok(Some(archive)),
+            Err(_) if is_header(&start) => Err(BundleError::Damaged),
+            Err(_) => Ok(None),
+        };
     }
-    file.read_exact(&mut start).ok()?;
-    (start == MAGIC).then(|| Archive::open(path).ok())?
+    Ok(None)
+}
+
+/// Length of what is before the name of the first file.
+const HEADER: u64 = 30;
+
+/// The longest name of a first file to look at.
+const LONGEST_NAME: u64 = 64;
+
+/// Whether bytes that start with [`MAGIC`] go on as an archive does, and not as a capture might: with a version and a
+/// method that exist, and a readable name.
+fn is_header(start: &[u8]) -> bool {
+    let short = |at: usize| {
+        start
+            .get(at..at.saturating_add(2))
+            .map_or(0, |bytes| bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte)))
+    };
+    let header = HEADER as usize;
+    let name = start.get(header..).unwrap_or_default();
+    let name = name.get(..short(26) as usize).unwrap_or(name);
+    let is_named = start.len() < header || short(26) > 0;
+    short(4) & 0xff <= 63
+        && short(8) <= 99
+        && is_named
+        && name.iter().all(|byte| !byte.is_ascii_control())
 }
 
 /// Looks for a bundle among files.

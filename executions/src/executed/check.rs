@@ -5,8 +5,8 @@
 
 mod expected;
 
-use crate::SourceError;
 use crate::executed::is_idle;
+use crate::{Guesses, SourceError};
 pub use expected::{Code, Entry, Expected};
 use hartrace_decoder::{Image, StreamPos};
 use hartrace_isa::Xlen;
@@ -70,6 +70,11 @@ impl<'p> Comparison<'p> {
     #[must_use]
     pub fn of(self, program: &'p Image) -> Self {
         Self { program: Some(program), ..self }
+    }
+
+    /// Returns what had to be guessed of what must have retired.
+    pub fn guesses(&self) -> Guesses {
+        self.expected.guesses()
     }
 
     /// Returns the number of equal instructions.

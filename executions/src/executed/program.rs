@@ -7,6 +7,7 @@ use crate::executed::{Port, Steps};
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
 pub use error::{Problem, ProgramError, complaint};
+use hartrace_capture::text::shown;
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
@@ -100,8 +101,8 @@ impl Program {
     ///
     /// If it is not an ELF file for RISC-V with code in it.
     pub fn of_file(path: &Path, elf: Vec<u8>) -> Result<Self, ProgramError> {
-        let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
-        Self::read(name.into(), Some(path.into()), elf)
+        let name = path.file_stem().unwrap_or(path.as_os_str());
+        Self::read(shown(Path::new(name)), Some(path.into()), elf)
     }
 
     fn read(name: String, path: Option<PathBuf>, elf: Vec<u8>) -> Result<Self, ProgramError> {

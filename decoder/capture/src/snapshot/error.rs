@@ -85,6 +85,16 @@ pub enum Error {
         /// The file that exceeds the limit.
         name: String,
     },
+    /// The same memory is listed again and again.
+    #[error(
+        "{file}: with file {name:?} there are more than 64 MiB of memory from bytes that are listed already; list each once"
+    )]
+    Repeated {
+        /// The file that contains the name.
+        file: String,
+        /// The file that exceeds the limit.
+        name: String,
+    },
     /// A line of the system event log.
     #[error(transparent)]
     Log(#[from] hartrace_spaces::Error),

@@ -181,6 +181,36 @@ pub(crate) fn read(
     files.read(&name, offset, length).map_err(failed)
 }
 
+/// Maximum number of bytes of files that are listed more than once: a few lines can stand for any amount of memory.
+const REPEATED: u64 = 1 << 26;
+
+/// How much of each file is in memory.
+#[derive(Default)]
+struct Repeated {
+    /// The bytes that were read of each file, and the end of what was read.
+    files: BTreeMap<PathBuf, (u64, u64)>,
+    /// How many bytes more of all files were read than they are long.
+    total: u64,
+}
+
+impl Repeated {
+    /// Adds a part of a file. Returns how many bytes more of all files were read than they are long.
+    fn add(&mut self, dump: &Dump, length: u64) -> u64 {
+        // Another spelling is the same file.
+        let name = dump.file.replace('\\', "/");
+        let parts = Path::new(&name).components().filter(|part| *part != Component::CurDir);
+        let (bytes, end) = self.files.entry(parts.collect()).or_default();
+        let before = bytes.saturating_sub(*end);
+        *bytes = bytes.saturating_add(length);
+        if length > 0 {
+            *end = dump.offset.saturating_add(length).max(*end);
+        }
+        let after = bytes.saturating_sub(*end);
+        self.total = self.total.saturating_add(after).saturating_sub(before);
+        self.total
+    }
+}
+
 /// Reads memory from files. A file that cannot be read is left out, with a warning.
 pub(crate) fn segments(
     files: &dyn Files,
@@ -200,6 +230,7 @@ fn segments_up_to(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Segment>, Error> {
     let mut segments = Vec::new();
+    let mut repeated = Repeated::default();
     for dump in dumps {
         let most = left.saturating_add(1);
         let length = dump.length.unwrap_or(u64::MAX).min(most);
@@ -211,6 +242,10 @@ fn segments_up_to(
             }
             Ok(bytes) => {
                 left = left.saturating_sub(bytes.len() as u64);
+                if repeated.add(dump, bytes.len() as u64) > REPEATED {
+                    let (file, name) = (of.to_owned(), dump.file.clone());
+                    return Err(Error::Repeated { file, name });
+                }
                 segments.push(Segment { address: dump.address, bytes, spaces: dump.spaces });
             }
             Err(error) => warnings.push(format!("memory of {of}: {error}")),
@@ -282,5 +317,31 @@ mod tests {
         assert_eq!(read(&three[..2]).unwrap().len(), 2);
         let error = read(&three).unwrap_err();
         assert!(error.to_string().contains("more than 4 GiB"), "{error}");
+    }
+
+    /// The same megabyte again and again, however it is named; but each of many parts once.
+    #[test]
+    fn the_same_bytes_are_not_read_often() {
+        let files = ["a", "./a", "b"].map(|name| (name.to_owned(), vec![0; 1 << 20]));
+        let files = BTreeMap::from(files);
+        let read = |times: u64, part: &dyn Fn(u64) -> (&'static str, u64, u64)| {
+            let dumps = (0..times).map(|number| {
+                let ((file, offset, length), spaces) =
+                    (part(number), hartrace_isa::arm::Spaces::ALL);
+                Dump { file: file.into(), address: number, length: Some(length), offset, spaces }
+            });
+            let dumps = dumps.collect::<Vec<_>>();
+            segments(&files, "core", &dumps, &mut Vec::new()).map(|segments| segments.len())
+        };
+        assert_eq!(read(65, &|_| ("a", 0, 1 << 20)).unwrap(), 65);
+        assert_eq!(read(1 << 10, &|number| ("a", number << 10, 1 << 10)).unwrap(), 1 << 10);
+        for part in [
+            &(|_| ("a", 0u64, 1u64 << 20)) as &dyn Fn(u64) -> (&'static str, u64, u64),
+            &|number| (["a", "./a"][number as usize % 2], number, 1 << 20),
+            &|number| if number == 0 { ("b", 1 << 50, 1) } else { ("b", 0, 1 << 20) },
+        ] {
+            let error = read(70, part).unwrap_err();
+            assert!(error.to_string().contains("listed already"), "{error}");
+        }
     }
 }

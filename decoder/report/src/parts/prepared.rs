@@ -49,6 +49,7 @@ impl Prepared {
             Err(DescribedError::Package(_)) => {
                 return kind("a package of CoreSight trace", "`hartrace decode`, on one machine");
             }
+            Err(error @ DescribedError::InBundle { .. }) => return Err(error.into()),
             described => described.map_err(|error| wrong(error.to_string()))?,
         };
         described.check_length()?;

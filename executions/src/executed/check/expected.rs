@@ -1,7 +1,7 @@
 //! A stream of the instructions that must have retired.
 
 use super::hexadecimal;
-use crate::{Format, Input, Options, Peeked, Place, Source, SourceError};
+use crate::{Format, Guesses, Input, Options, Peeked, Place, Source, SourceError};
 use hartrace_decoder::Image;
 use hartrace_isa::Xlen;
 use std::fmt;
@@ -54,6 +54,22 @@ impl<'p> Expected<'p> {
         let options = Options { format: Some(format), ..*options };
         let source = Source::new(input, &file, &options)?;
         Ok(Self(Kind::Log(Box::new(Log { source, file, xlen, code, block: None }))))
+    }
+
+    /// Returns the format; `None` if there is one address per line.
+    pub fn format(&self) -> Option<Format> {
+        match &self.0 {
+            Kind::Addresses(_) => None,
+            Kind::Log(log) => Some(log.source.format()),
+        }
+    }
+
+    /// Returns what had to be guessed so far.
+    pub fn guesses(&self) -> Guesses {
+        match &self.0 {
+            Kind::Addresses(_) => Guesses::default(),
+            Kind::Log(log) => log.source.guesses(),
+        }
     }
 
     /// Returns the next instruction, or `None` after the last.
