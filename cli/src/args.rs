@@ -20,7 +20,7 @@ mod values;
 
 pub(crate) use claims::claim;
 pub(crate) use compare::CompareArgs;
-pub(crate) use decode::{DecodeArgs, Emit, ExportArgs, PageArgs};
+pub(crate) use decode::{CapturedArgs, DecodeArgs, Emit, ExportArgs, PageArgs};
 pub(crate) use events::EventsArgs;
 pub(crate) use follow::FollowArgs;
 pub(crate) use fpga::{FpgaCommand, FpgaCompareArgs, ReportArgs};

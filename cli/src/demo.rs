@@ -1,9 +1,10 @@
 //! `hartrace demo`, the command that runs without arguments: the whole loop on the bundled programs, in
 //! every mode. Nothing else is needed.
 
-use crate::args::{DemoArgs, PageArgs};
+use crate::args::{CapturedArgs, DemoArgs};
 use crate::failure::{Failure, Status};
-use crate::{exec, files, progress, report};
+use crate::job::{Job, Product};
+use crate::{exec, files, produce, progress};
 use hartrace_executions::executed::bundled::PROGRAMS;
 use hartrace_executions::executed::round::{Line, Table, Trial};
 use hartrace_executions::executed::{Program, modes};
@@ -42,8 +43,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
              decode {place}/calls.ir.te --emit listing | less\nA page that shows this one, for a browser:"
         )?;
         let (capture, page) = (folder.join("calls.ir.te"), folder.join("report.html"));
-        let page = PageArgs::new(&capture, &page).map_err(Failure::usage)?;
-        report::run(page)?;
+        let captured = CapturedArgs::new(&capture).map_err(Failure::usage)?;
+        produce::run(&Job { output: Some(&page), ..Job::new(&captured, Product::Page(&[])) })?;
     }
     Ok(status)
 }

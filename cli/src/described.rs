@@ -3,14 +3,14 @@
 use crate::args::{FollowArgs, StreamArgs};
 use crate::failure::{Failure, warn};
 use crate::files::{self, Capture};
-use crate::{image, params};
+use crate::params;
 use hartrace_capture::bundle::BundleError;
 use hartrace_capture::contradiction::Contradiction;
 use hartrace_capture::described::{Content, Described, DescribedError, is_compressed};
 use hartrace_capture::description::{Description, Traced};
 use hartrace_capture::limits::DOCUMENT_BYTES;
 use hartrace_capture::params::Setup;
-use hartrace_capture::programs::{Code, Placed};
+use hartrace_capture::programs::Code;
 use hartrace_etrace::Compat;
 use std::fs;
 use std::io::{self, Cursor};
@@ -141,20 +141,6 @@ pub(crate) fn read(described: &Described) -> Result<Vec<u8>, Failure> {
 pub(crate) fn code(described: &Described) -> Result<Vec<Code>, Failure> {
     let hint = "--elf PROG, with the program that was traced";
     described.code(|path| files::read(path).map_err(|error| error.hint(hint)))
-}
-
-/// The description of a capture of programs and bare code as the command line names them.
-pub(crate) fn describe_placed(
-    capture: &Path,
-    description: Description,
-    programs: &[Placed],
-    bare: &[Placed],
-) -> Result<Description, Failure> {
-    let code = image::placed(programs, bare)?;
-    let paths = programs.iter().chain(bare).map(|placed| &placed.path);
-    let traced =
-        paths.zip(&code).map(|(path, code)| Traced { path, bytes: &code.bytes, at: code.at });
-    describe(capture, description, &traced.collect::<Vec<_>>())
 }
 
 /// The description of a capture that this command makes. `programs` are the traced ones.

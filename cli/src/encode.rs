@@ -1,7 +1,6 @@
 //! `hartrace encode`.
 
 use crate::args::{EncodeArgs, RunArgs};
-use crate::described::describe_placed;
 use crate::failure::{Failure, Status};
 use crate::{files, image, input, params};
 use hartrace_capture::description::Description;
@@ -21,7 +20,7 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<Status, Failure> {
     let mut out = files::create_capture(&args.output)?;
     run.each(&setup, |sent| Ok(out.write_all(sent.frame)?))?;
     let description = Description { draft: Draft::from(&setup), ..Description::default() };
-    out.finish(describe_placed(&args.output, description, &args.elf, &[])?)?;
+    out.finish(image::describe(&args.output, description, &args.elf, &[])?)?;
     Ok(Status::Clean)
 }
 

@@ -5,11 +5,12 @@ use crate::described;
 use crate::failure::{Failure, warn};
 use crate::files;
 use hartrace_capture::described::Described;
-use hartrace_capture::description::At;
+use hartrace_capture::description::{At, Description, Traced};
 use hartrace_capture::params::Setup;
 use hartrace_capture::programs::{Changing, Code, Overlap, Placed, Programs, Unloadable};
 use hartrace_decoder::ElfError;
 use hartrace_isa::Xlen;
+use std::path::Path;
 
 /// Reads the code that the command line names: programs, then bare code, then the programs of single
 /// contexts. Without any, it is that of the description.
@@ -39,6 +40,20 @@ pub(crate) fn placed(programs: &[Placed], bare: &[Placed]) -> Result<Vec<Code>, 
     let programs = programs.iter().map(|placed| read(placed, At::Bias(placed.address)));
     let bare = bare.iter().map(|placed| read(placed, At::Address(placed.address)));
     programs.chain(bare).collect()
+}
+
+/// The description of a capture of programs and bare code as the command line names them.
+pub(crate) fn describe(
+    capture: &Path,
+    description: Description,
+    programs: &[Placed],
+    bare: &[Placed],
+) -> Result<Description, Failure> {
+    let code = placed(programs, bare)?;
+    let paths = programs.iter().chain(bare).map(|placed| &placed.path);
+    let traced =
+        paths.zip(&code).map(|(path, code)| Traced { path, bytes: &code.bytes, at: code.at });
+    described::describe(capture, description, &traced.collect::<Vec<_>>())
 }
 
 fn read(placed: &Placed, at: At) -> Result<Code, Failure> {

@@ -26,10 +26,12 @@ mod gaps;
 mod hdl;
 mod image;
 mod input;
+mod job;
 mod manual;
 mod params;
 mod parts;
 mod probe;
+mod produce;
 mod profile;
 mod progress;
 mod receive;
@@ -84,8 +86,8 @@ fn run(cli: Cli, matches: &ArgMatches) -> Result<Status, Failure> {
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Decode(args)) => decode::run(&args),
-        Some(Command::Export(args)) => export::run(args),
-        Some(Command::Report(args)) => report::run(args),
+        Some(Command::Export(args)) => export::run(&args),
+        Some(Command::Report(args)) => report::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Bundle(args)) => bundle::run(&args),
         Some(Command::Delta(args)) => delta::run(args),

@@ -1,7 +1,7 @@
 //! `hartrace probe`.
 
 use crate::args::ProbeArgs;
-use crate::described::{self, describe_placed};
+use crate::described;
 use crate::failure::{Failure, Status};
 use crate::files;
 use crate::image;
@@ -67,6 +67,6 @@ fn write(args: &ProbeArgs, best: &ETrace<'_>) -> Result<(), Failure> {
     };
     let place = Description::place(&args.capture);
     files::claims().check(&place)?;
-    let description = describe_placed(&args.capture, description, &args.elf, &args.image)?;
+    let description = image::describe(&args.capture, description, &args.elf, &args.image)?;
     Ok(description.write(&args.capture)?)
 }

@@ -4,7 +4,7 @@ use super::values::{self, named};
 use super::{FollowArgs, PerfArgs, SnapshotArgs};
 use clap::{Args, FromArgMatches};
 use hartrace_decoder::Unit;
-use hartrace_report::{Form, Position, Timing};
+use hartrace_report::{Form, Position};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -37,15 +37,6 @@ pub(crate) struct DecodeArgs {
     pub(crate) to: Option<Position>,
     #[command(flatten)]
     pub(crate) captured: CapturedArgs,
-    /// Where to print; not an option, since a shell can do it.
-    #[arg(skip)]
-    pub(crate) output: Option<PathBuf>,
-    /// The times of an export.
-    #[arg(skip)]
-    pub(crate) timing: Timing,
-    /// Further folders with sources, of a page.
-    #[arg(skip)]
-    pub(crate) source_roots: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -89,11 +80,11 @@ pub(crate) struct PageArgs {
     pub(crate) captured: CapturedArgs,
 }
 
-impl PageArgs {
+impl CapturedArgs {
     /// The arguments for a capture that describes itself, as if they had been typed.
-    pub(crate) fn new(capture: &Path, output: &Path) -> Result<Self, clap::Error> {
+    pub(crate) fn new(capture: &Path) -> Result<Self, clap::Error> {
         let command = Self::augment_args(clap::Command::new("report"));
-        let words = [OsStr::new("report"), OsStr::new("-o"), output.as_ref(), capture.as_ref()];
+        let words = [OsStr::new("report"), capture.as_ref()];
         Self::from_arg_matches(&command.try_get_matches_from(words)?)
     }
 }
@@ -108,6 +99,4 @@ pub(crate) enum Emit {
     Ranges,
     /// Elements as OpenCSD prints them.
     Elements,
-    /// `hartrace report`.
-    Page,
 }

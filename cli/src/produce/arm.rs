@@ -1,8 +1,10 @@
 //! Prints decoded traces of Arm sources, whatever they were captured in.
 
-use crate::args::{DecodeArgs, Emit, FollowArgs};
+use super::page;
+use crate::args::{Emit, FollowArgs};
 use crate::failure::{Failure, Status, warn};
-use crate::{files, gaps, image, report};
+use crate::job::{Job, Product};
+use crate::{files, gaps, image};
 use hartrace_arm_decoder::Mark;
 use hartrace_arm_decoder::program::ProgramError;
 use hartrace_capture::programs::{Placed, Programs};
@@ -20,20 +22,22 @@ use std::io::{self, Write};
 /// Addresses are printed with all 16 digits.
 const XLEN: Xlen = Xlen::Rv64;
 
-/// What could not be read so far, apart from the traces of sources.
-pub(super) struct Lost<'a> {
+/// Reports what could not be read, apart from the traces of sources.
+pub(super) struct Losses {
     pub(super) status: Status,
-    args: &'a DecodeArgs,
+    /// Whether any of it is an error.
+    is_strict: bool,
 }
 
-impl<'a> Lost<'a> {
-    pub(super) fn nothing(args: &'a DecodeArgs) -> Self {
-        Self { status: Status::Clean, args }
+impl Losses {
+    /// Nothing is lost so far.
+    pub(super) fn new(job: &Job<'_>) -> Self {
+        Self { status: Status::Clean, is_strict: job.is_strict() }
     }
 
     /// Reports a gap; an error if none is allowed.
     pub(super) fn gap(&mut self, what: impl fmt::Display) -> Result<(), Failure> {
-        if self.args.captured.follow.strict {
+        if self.is_strict {
             return Err(Failure::gap(what));
         }
         self.status = Status::Gaps;
@@ -43,13 +47,13 @@ impl<'a> Lost<'a> {
 }
 
 /// Refuses combinations of arguments that mean nothing; returns what part of each source to print.
-pub(super) fn limits(args: &DecodeArgs) -> Result<Option<Limits>, Failure> {
-    if args.json && !matches!(args.emit, Emit::Form(form) if form.has_json()) {
+pub(super) fn limits(job: &Job<'_>) -> Result<Option<Limits>, Failure> {
+    if job.json && !matches!(job.product, Product::Text(Emit::Form(form)) if form.has_json()) {
         return Err(
             Failure::usage("--json applies to blocks, edges and coverage only").hint("--emit json")
         );
     }
-    super::between(args)
+    job.limits()
 }
 
 /// Refuses options for streams of E-Trace.
@@ -92,34 +96,34 @@ pub(super) fn within(any: bool, limits: Option<Limits>) -> Result<(), Failure> {
 /// Prints elements, ranges, or a form that traces of every protocol have.
 pub(super) fn print(
     name: String,
-    args: &DecodeArgs,
+    job: &Job<'_>,
     elf: &[Placed],
     mut all: Vec<Traced<'_>>,
     marks: &[Mark],
-    mut lost: Lost<'_>,
+    mut losses: Losses,
 ) -> Result<Status, Failure> {
-    let programs = load(args, elf, &mut all)?;
+    let programs = load(job, elf, &mut all)?;
     let several = all.len() > 1;
     // Messages about gaps name the source of a table in any case.
-    let named = matches!(args.emit, Emit::Form(Form::Edges | Form::Coverage));
-    let how = How { threads: args.captured.follow.threads(), limits: limits(args)?, named };
-    let job = Job { name: &name, args, all: &all, how };
+    let named = matches!(job.product, Product::Text(Emit::Form(Form::Edges | Form::Coverage)));
+    let how = How { threads: job.captured.follow.threads(), limits: limits(job)?, named };
+    let decoding = Decoding { name: &name, job, all: &all, how };
     let mut out = files::stdout();
-    let status = match args.emit {
-        Emit::Ranges | Emit::Elements => {
-            let (ranges, strict) = (args.emit == Emit::Ranges, args.captured.follow.strict);
+    let status = match job.product {
+        Product::Text(emit @ (Emit::Ranges | Emit::Elements)) => {
+            let (ranges, strict) = (emit == Emit::Ranges, job.is_strict());
             let any = arm::elements(&all, ranges, strict, how, &mut out, |traced, gaps| {
                 let what = format_args!("{}: {gaps} stretches could not be followed", traced.name);
-                lost.gap(format_args!("{what}; --emit elements"))
+                losses.gap(format_args!("{what}; --emit elements"))
             })?;
             if !ranges {
                 arm::marks(marks, false, &mut out)?;
             }
             out.flush()?;
             within(any, how.limits)?;
-            return Ok(lost.status);
+            return Ok(losses.status);
         }
-        Emit::Form(Form::Pcs) if several => {
+        Product::Text(Emit::Form(Form::Pcs)) if several => {
             let names: Vec<&str> = all.iter().map(|traced| &traced.name[..]).collect();
             Err(Failure::usage(format_args!(
                 "addresses of several sources cannot be distinguished: {}",
@@ -127,29 +131,29 @@ pub(super) fn print(
             ))
             .hint("--emit blocks"))
         }
-        Emit::Form(Form::Listing) => {
-            let mut printer = job.printer(arm::Listing::default(), args.out()?);
+        Product::Text(Emit::Form(Form::Listing)) => {
+            let mut printer = decoding.printer(arm::Listing::default(), job.out()?);
             let outcome = arm::listing(&mut printer, how, &all, &programs);
             let (status, out) = end(printer, outcome)?;
             out.finish()?;
             Ok(status)
         }
-        Emit::Page => {
+        Product::Page(roots) => {
             let mut html = Html::new(&programs, XLEN);
             let about = About {
                 capture: name.clone(),
                 protocol: "CoreSight".into(),
                 command: None,
                 programs: elf.iter().map(|placed| files::name(&placed.path)).collect(),
-                roots: report::roots(elf.iter().map(|placed| &*placed.path), args)?,
+                roots: page::roots(elf.iter().map(|placed| &*placed.path), roots)?,
             };
-            let out = args.out()?;
-            let (status, _) = job.run(&mut html, io::sink())?;
-            report::write(html, &about, None, out)?;
+            let out = job.out()?;
+            let (status, _) = decoding.run(&mut html, io::sink())?;
+            page::write(html, &about, None, out)?;
             Ok(status)
         }
-        Emit::Form(_) | Emit::Packets => {
-            let form = if let Emit::Form(form) = args.emit { form } else { Form::Json };
+        Product::Text(emit @ (Emit::Form(_) | Emit::Packets)) => {
+            let form = if let Emit::Form(form) = emit { form } else { Form::Json };
             if form == Form::Json {
                 arm::marks(marks, true, &mut out)?;
                 out.flush()?;
@@ -158,21 +162,21 @@ pub(super) fn print(
                 programs: &programs,
                 xlen: XLEN,
                 name: &name,
-                json: args.json,
+                json: job.json,
                 headings: several,
                 naming: if several { Naming::Always } else { Naming::Never },
-                timing: args.timing,
+                timing: job.timing,
             };
-            form.report(&look, job)?
+            form.report(&look, decoding)?
         }
     };
     programs.warnings().iter().for_each(warn);
-    Ok(if lost.status == Status::Clean { status? } else { status.map(|_| lost.status)? })
+    Ok(if losses.status == Status::Clean { status? } else { status.map(|_| losses.status)? })
 }
 
 /// Adds the code that the command line names to what the sources see; returns its names.
-fn load(args: &DecodeArgs, elf: &[Placed], all: &mut [Traced<'_>]) -> Result<Programs, Failure> {
-    let code = image::placed(elf, &args.captured.follow.image)?;
+fn load(job: &Job<'_>, elf: &[Placed], all: &mut [Traced<'_>]) -> Result<Programs, Failure> {
+    let code = image::placed(elf, &job.captured.follow.image)?;
     add_code(all, code, XLEN).map_err(|Unloadable { name, error }| {
         let failure = Failure::input(&error).at(name);
         match error {
@@ -184,16 +188,16 @@ fn load(args: &DecodeArgs, elf: &[Placed], all: &mut [Traced<'_>]) -> Result<Pro
 }
 
 /// What to print.
-struct Job<'a> {
+struct Decoding<'a> {
     name: &'a str,
-    args: &'a DecodeArgs,
+    job: &'a Job<'a>,
     all: &'a [Traced<'a>],
     how: How,
 }
 
-impl Job<'_> {
+impl Decoding<'_> {
     fn printer<R: Report, W: Write>(&self, report: R, out: W) -> Printer<R, W> {
-        let strict = self.args.captured.follow.strict;
+        let strict = self.job.is_strict();
         let gaps = gaps::new(self.name.into(), strict, ProgressBar::hidden());
         let gaps = gaps.hints(|fault| match fault {
             Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
@@ -214,11 +218,11 @@ impl Job<'_> {
     }
 }
 
-impl With for Job<'_> {
+impl With for Decoding<'_> {
     type Output = Result<Status, Failure>;
 
     fn with<R: Report + Send>(self, report: R) -> Result<Status, Failure> {
-        let (status, out) = self.run(report, self.args.out()?)?;
+        let (status, out) = self.run(report, self.job.out()?)?;
         out.finish()?;
         Ok(status)
     }

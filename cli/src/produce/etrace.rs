@@ -1,0 +1,170 @@
+//! E-Trace, from a capture or a recording.
+//!
+//! A capture is decoded in parts, by several threads. The results are joined in order: text as it
+//! comes, tables at the end.
+
+use super::page;
+use crate::args::Emit;
+use crate::failure::{Failure, Status, warn};
+use crate::files::{self, Capture};
+use crate::follow::Following;
+use crate::gaps;
+use crate::job::{Job, Product};
+use hartrace_capture::follow::Filling;
+use hartrace_decoder::Unit;
+use hartrace_report::html::Html;
+use hartrace_report::stats::{Program, Stats};
+use hartrace_report::{
+    Form, Gaps, LARGE, Limits, Look, Naming, NoLines, Origin, Printer, Report, SMALL, Shared, With,
+};
+use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
+
+/// Decodes a capture.
+pub(super) fn run(job: &Job<'_>) -> Result<Status, Failure> {
+    if job.timing.unit == Some(Unit::Cycles) {
+        return Err(Failure::usage("--clock cycles, but E-Trace counts no cycles")
+            .hint("--clock ticks, if the trace has times, or --clock instructions"));
+    }
+    let limits = limits(job)?;
+    let (mut following, capture) = Following::open(&job.captured.follow, [])?;
+    let outcome = print(job, &mut following, limits, capture.map(Origin::Capture));
+    following.follow.programs.warnings().iter().for_each(warn);
+    outcome
+}
+
+/// Refuses combinations of arguments that mean nothing; returns what part of the trace to print.
+pub(super) fn limits(job: &Job<'_>) -> Result<Option<Limits>, Failure> {
+    if job.json && (job.emits(Emit::Form(Form::Pcs)) || job.emits(Emit::Form(Form::Listing))) {
+        return Err(Failure::usage("--json applies to events, blocks, edges and coverage only")
+            .hint("--emit json"));
+    }
+    job.limits()
+}
+
+/// What is decoded.
+type Input<'r, I = files::Input> = Capture<Origin<'r, I>>;
+
+/// Prints what was decoded.
+pub(super) fn print(
+    job: &Job<'_>,
+    following: &mut Following,
+    limits: Option<Limits>,
+    input: Input<'_>,
+) -> Result<Status, Failure> {
+    let limits = limits.map(Shared::new);
+    if limits.is_some() {
+        // The number of an instruction is known only after all instructions before it.
+        following.follow.threads = NonZeroUsize::MIN;
+    }
+    if let Product::Page(roots) = job.product {
+        following.follow.count_packets();
+        let programs = following.programs.iter().map(|path| &**path);
+        following.about.roots = page::roots(programs, roots)?;
+    }
+    let gaps = gaps::new(following.about.capture.clone(), job.is_strict(), input.bar.clone());
+    let decoding = Decoding { job, following, limits };
+    match job.product {
+        Product::Page(_) => decoding.page(input, gaps),
+        Product::Text(Emit::Form(form)) => decoding.form(form, input, gaps),
+        Product::Text(Emit::Packets | Emit::Ranges | Emit::Elements) => {
+            Err(Failure::usage("--emit packets, ranges and elements need trace of CoreSight")
+                .hint("--snapshot DIR, or `hartrace dump` for packets of a capture"))
+        }
+    }
+}
+
+/// What to decode, and how much of it.
+struct Decoding<'a> {
+    job: &'a Job<'a>,
+    following: &'a Following,
+    limits: Option<Shared>,
+}
+
+impl Decoding<'_> {
+    /// Reports everything in a form.
+    fn form(&self, form: Form, input: Input<'_>, gaps: Gaps) -> Result<Status, Failure> {
+        let follow = &self.following.follow;
+        let look = Look {
+            programs: &follow.programs,
+            xlen: follow.setup.xlen,
+            name: &self.following.about.capture,
+            json: self.job.json,
+            headings: follow.setup.transport.source.is_none(),
+            naming: Naming::Several,
+            timing: self.job.timing,
+        };
+        let (input, size) = match form.is_sum() {
+            true => (input.map(|origin| origin.map(filling)), LARGE),
+            false => (input, SMALL),
+        };
+        form.report(&look, WithReport { decoding: self, input, size, gaps })?
+    }
+
+    /// Makes a page.
+    fn page(&self, input: Input<'_>, gaps: Gaps) -> Result<Status, Failure> {
+        let follow = &self.following.follow;
+        let mut html = Html::new(&follow.programs, follow.setup.xlen);
+        let is_capture = matches!(input.input, Origin::Capture(_));
+        // A name that cannot be written is reported before anything is decoded.
+        let out = self.job.out()?;
+        let (status, _) = self.report(input, SMALL, &mut html, gaps, io::sink())?;
+        let mut stats = Stats::from(&follow.packets());
+        stats.program = Some(Program::new(html.count(), stats.bits));
+        stats.ended = html.is_ended() || !follow.setup.tells_its_end();
+        let strict = self.job.is_strict();
+        let status = status.max(self.following.check(&html.count(), strict)?);
+        page::write(html, &self.following.about, is_capture.then_some(&stats), out)?;
+        Ok(status)
+    }
+
+    /// Decodes everything within the limits, in parts of about `size` bytes. Prints what was decoded
+    /// even if an error follows. Returns where it was printed.
+    fn report<R: Report + Send, W: Write + Send>(
+        &self,
+        input: Input<'_, impl Read + Send>,
+        size: usize,
+        report: R,
+        gaps: Gaps,
+        out: W,
+    ) -> Result<(Status, W), Failure> {
+        let (following, limits) = (self.following, self.limits.as_ref());
+        let mut printer = Printer::new(report, out, gaps);
+        let progress = input.progress();
+        let Capture { input, bar, .. } = input;
+        let outcome = printer.follow(&following.follow, input, size, limits, progress);
+        bar.finish_and_clear();
+        outcome.map_err(|error| following.failure(error))?;
+        Ok((Status::from(&printer.gaps), printer.out))
+    }
+}
+
+/// Reads large pieces.
+fn filling(input: files::Input) -> files::Input {
+    Box::new(Filling(input))
+}
+
+/// The same on an input, for a report of any type.
+struct WithReport<'d, 'a> {
+    decoding: &'d Decoding<'a>,
+    input: Input<'d>,
+    size: usize,
+    gaps: Gaps,
+}
+
+impl With for WithReport<'_, '_> {
+    type Output = Result<Status, Failure>;
+
+    fn with<R: Report + Send>(self, report: R) -> Result<Status, Failure> {
+        let out = self.decoding.job.out()?;
+        let (status, out) = self.decoding.report(self.input, self.size, report, self.gaps, out)?;
+        out.finish()?;
+        Ok(status)
+    }
+}
+
+impl From<NoLines> for Failure {
+    fn from(error: NoLines) -> Self {
+        Self::usage(error).hint("the program compiled with -g and not stripped, as --elf PROG")
+    }
+}
