@@ -54,39 +54,39 @@ Exit status: 0 clean, 1 decoded with gaps (with --strict, ended by the first) or
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Encode a log of an execution as a trace
+    /// Encode an execution log as a trace
     Encode(EncodeArgs),
-    /// Convert a log of an execution to a trace file, and print a summary
+    /// Convert an execution log to a trace file, and print a summary
     Convert(ConvertArgs),
-    /// Write trace that arrives over a serial port or a pipe to a capture, until it ends, or Ctrl-C
+    /// Record trace from a serial port or a pipe as a capture, until it ends or Ctrl-C
     Receive(ReceiveArgs),
     /// List the packets of a capture, field by field
     Dump(DumpArgs),
-    /// List packets with the reason for each, from a log of an execution or inferred from a capture
+    /// List packets with the reason for each, from an execution log or inferred from a capture
     Explain(ExplainArgs),
     /// Decode a capture with its program: addresses, listing, blocks, edges, coverage
     Decode(DecodeArgs),
     /// Write a format that other tools read: call stacks for Perfetto, callgrind, flame graphs, speedscope and pprof; coverage
     /// for lcov; profiles for clang and BOLT
     ///
-    /// Time is what the trace tells; without any, it is the number of instructions.
+    /// Times are those of the trace. A trace without times counts instructions instead.
     Export(ExportArgs),
     /// Write a page that shows a trace: a timeline of calls, functions, code, loops, gaps and packets
     ///
     /// The page is one file, which any browser opens from disk. Time is the number of instructions.
     Report(PageArgs),
-    /// Find out what a capture is of: protocol, framing, parameters, modes; with the program, all that matters
+    /// Identify an unknown capture: protocol, framing, parameters and modes, most of them with its program
     Probe(ProbeArgs),
     /// Pack a capture with its description and its programs into one file
     Bundle(BundleArgs),
     /// Compare two captures packet by packet
     Diff(DiffArgs),
-    /// Compare what two captures of one program executed: where they part, and what one has more of
+    /// Compare what two captures of one program executed: where they diverge, and what one has more of
     ///
-    /// Stretches that differ are counted until both traces are alike again. The captures may have other modes, or come from
-    /// other encoders. The exit status is 4 if they differ.
+    /// Counts the stretches that differ, until both traces agree again. The modes and encoders of the captures may differ.
+    /// The exit status is 4 if the executions differ.
     Delta(DeltaArgs),
-    /// Decode a capture and compare it with what must have retired, instruction by instruction
+    /// Decode a capture and compare it with the execution, instruction by instruction
     Check(CheckArgs),
     /// Count packets and bytes by format; with the program, also bits per instruction
     Stats(StatsArgs),
@@ -144,7 +144,7 @@ pub(crate) struct DumpArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// What must have retired: one hexadecimal address per line, or a log that `encode` accepts
+    /// The execution: one hexadecimal address per line, or a log that `encode` accepts
     ///
     /// Addresses are those of `decode --emit pcs`, with or without 0x and leading zeros. Of a log, only
     /// retired instructions count. Either may be compressed with gzip or zstd. Instructions, packets and

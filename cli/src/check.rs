@@ -1,4 +1,4 @@
-//! `hartrace check`: compares what a capture decodes to with what must have retired.
+//! `hartrace check`: compares a decoded capture with the execution.
 
 use crate::args::CheckArgs;
 use crate::failure::{Failure, Status};

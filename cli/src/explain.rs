@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Status, Failure> {
     Ok(if sound { Status::Clean } else { Status::Gaps })
 }
 
-/// Whether the input is a log of an execution, and not a capture.
+/// Whether the input is an execution log, and not a capture.
 fn is_log(args: &ExplainArgs) -> Result<bool, Failure> {
     let path = &args.run.input;
     let name = path.to_string_lossy();

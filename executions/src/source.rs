@@ -89,7 +89,7 @@ impl<R: BufRead> Source<R> {
                 };
                 let (format, input) = Format::detect(input).map_err(failed)?;
                 let unknown = || {
-                    let what = "neither a log of an execution nor a trace file";
+                    let what = "neither an execution log nor a trace file";
                     SourceError::new(file, Place::File, what, Hint::Format)
                 };
                 (format.ok_or_else(unknown)?, input)

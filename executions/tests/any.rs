@@ -57,7 +57,7 @@ fn formats_are_told_by_content() {
         }
     }
     let unknown = read(b"hello\nworld\n", &Options::default(), 1).unwrap_err().to_string();
-    assert!(unknown.starts_with("x: neither a log of an execution nor"), "{unknown}");
+    assert!(unknown.starts_with("x: neither an execution log nor"), "{unknown}");
     assert!(read(b"", &Options::default(), 1).is_err());
     let table = read(b"a,b\n1,2\n", &Options::default(), 1).unwrap_err();
     assert!(table.what.contains("no column itype_0"));

@@ -30,7 +30,7 @@ pub(crate) struct CompareArgs {
     pub(crate) elf: Vec<Placed>,
     #[command(flatten)]
     pub(crate) format: InputArgs,
-    /// Schemes, separated by commas [default: all of docs/compression.md]
+    /// Schemes, separated by commas [default: all but bzip2-9, Tuples-32 and E-Trace+hp]
     #[arg(long, value_name = "NAMES", long_help = schemes_help())]
     pub(crate) schemes: Vec<String>,
     /// Also the schemes of a family with one setting varied: tmbp.entries=64..2048 doubles it each time,
@@ -74,7 +74,7 @@ pub(crate) struct CompareArgs {
 
 fn schemes_help() -> String {
     format!(
-        "Schemes, separated by commas [default: all of docs/compression.md]\n\n{}\nSizes in capitals are numbers. All other \
+        "Schemes, separated by commas [default: all but bzip2-9, Tuples-32 and E-Trace+hp]\n\n{}\nSizes in capitals are numbers. All other \
          settings follow the name in brackets, as in `bTMBP[entries=1024,ras=16]`: see --sweep.",
         Family::list()
     )

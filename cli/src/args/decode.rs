@@ -47,11 +47,10 @@ pub(crate) struct ExportArgs {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// What times are in Perfetto and speedscope [default: the clock that the trace tells first, or else
-    /// instructions]
+    /// The clock of Perfetto and speedscope [default: the first clock in the trace, otherwise instructions]
     #[arg(long, value_parser = named(CLOCKS))]
     pub(crate) clock: Option<Unit>,
-    /// How often the clock counts in a second; otherwise a tick becomes a nanosecond in Perfetto
+    /// Ticks of that clock per second; without it, a tick becomes a nanosecond in Perfetto
     #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) ticks_per_second: Option<u64>,
     #[command(flatten)]

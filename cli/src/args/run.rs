@@ -62,7 +62,7 @@ pub(crate) struct EncodeArgs {
 /// A run to encode, and how.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// A log of an execution, of any format that `--input-format` lists; may be compressed with gzip
+    /// An execution log, of any format that `--input-format` lists; may be compressed with gzip
     /// or zstd
     pub(crate) input: PathBuf,
     #[command(flatten)]

@@ -204,7 +204,7 @@ pub(crate) enum SimEmit {
 
 #[derive(Debug, Args)]
 pub(crate) struct SimArgs {
-    /// A program as for `run`, or a log of an execution as for `encode` [default: the bundled programs]
+    /// A program as for `run`, or an execution log as for `encode` [default: the bundled programs]
     #[arg(value_name = "PROG|LOG")]
     pub(crate) input: Option<PathBuf>,
     /// micro, small, full, cva6, linux or small_bytes, or a TOML file with parameters

@@ -267,10 +267,7 @@ fn damaged_logs() {
         ("bad.cva6", "bad.cva6:6, column 1: cycle `9`: less than in the row before\n  try: "),
         ("cut.csv", "cut.csv:7: ends within a line\n  try: a complete file"),
         ("table.csv", "table.csv:1: no column itype_0\n  try: a header row"),
-        (
-            "text",
-            "text: neither a log of an execution nor a trace file\n  try: another file, or --in",
-        ),
+        ("text", "text: neither an execution log nor a trace file\n  try: another file, or --in"),
         ("empty", "empty: neither a log"),
         ("missing", "missing: cannot read"),
         ("cut.htr", "ends too early\n  try: writing it again"),
