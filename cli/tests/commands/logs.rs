@@ -268,7 +268,7 @@ fn damaged_logs() {
         ("cut.csv", "cut.csv:7: ends within a line\n  try: a complete file"),
         ("table.csv", "table.csv:1: no column itype_0\n  try: a header row"),
         ("text", "text: neither an execution log nor a trace file\n  try: another file, or --in"),
-        ("empty", "empty: neither a log"),
+        ("empty", "empty: neither an execution log"),
         ("missing", "missing: cannot read"),
         ("cut.htr", "ends too early\n  try: writing it again"),
         ("damaged.htr", &chunk_place),
