@@ -4,7 +4,7 @@
 //! snapshot, a log of events or debug information. So all files are opened here, and after [`keep`] an
 //! [`Output`](crate::output::Output) does not take the place of one of them.
 
-use crate::output::{Identity, identity, of_open};
+use crate::identity::{Identity, identity, of_open};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};

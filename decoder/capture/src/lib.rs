@@ -57,6 +57,7 @@ pub mod described;
 pub mod description;
 pub mod follow;
 pub mod framing;
+mod identity;
 pub mod input;
 pub mod limits;
 pub mod output;

@@ -13,10 +13,10 @@ mod error;
 mod scratch;
 mod temporary;
 
+pub use crate::identity::{is_standard, is_standard_output};
 pub(crate) use capture::complete;
 pub use capture::{CaptureOutput, NoDescription};
 pub use claims::{Claims, Conflict};
-pub(crate) use claims::{Identity, identity, of_open};
 pub use error::{Action, FileError};
 pub use scratch::Scratch;
 pub use temporary::remove_temporaries;
@@ -29,18 +29,6 @@ use temporary::Temporary;
 
 /// Bytes that are written at once.
 const BUFFER: usize = 1 << 16;
-
-/// Returns whether a path names standard input or output.
-pub fn is_standard(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// Returns whether the path of an output names standard output, also as a file of this process. Opening that would start
-/// at the beginning of what the shell has redirected it to.
-pub fn is_standard_output(path: &Path) -> bool {
-    let names = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-    is_standard(path) || names.iter().any(|name| path == Path::new(name))
-}
 
 /// A file that is there, under its name, once it is complete; or standard output, or a device.
 #[derive(Debug)]

@@ -1,16 +1,12 @@
 //! Which files a command reads, and which it writes: none can be both.
 
-use super::is_standard_output;
 use super::temporary::{folder, followed};
+#[cfg(unix)]
+use crate::identity::of_open;
+use crate::identity::{Identity, identity, is_standard_output};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
-
-/// What makes two paths the same file, whatever they are called.
-#[cfg(unix)]
-pub(crate) type Identity = (u64, u64);
-#[cfg(not(unix))]
-pub(crate) type Identity = PathBuf;
 
 /// An output would destroy an input, or another output.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -128,29 +124,4 @@ fn place(path: &Path) -> Option<PathBuf> {
         Component::ParentDir => folder.parent().map(Path::to_owned),
         name => Some(folder.join(name)),
     }
-}
-
-/// The identity of an open file, if it is a regular one.
-#[cfg(unix)]
-pub(crate) fn of_open(file: impl std::os::fd::AsFd) -> Option<Identity> {
-    let file = file.as_fd().try_clone_to_owned().map(fs::File::from);
-    of(&file.and_then(|file| file.metadata()).ok()?)
-}
-
-/// The identity of a regular file; nothing else is destroyed by writing.
-pub(crate) fn identity(path: &Path) -> Option<Identity> {
-    if is_standard_output(path) {
-        return None;
-    }
-    let found = fs::metadata(path).ok()?;
-    #[cfg(unix)]
-    return of(&found);
-    #[cfg(not(unix))]
-    return fs::canonicalize(path).ok().filter(|_| found.is_file());
-}
-
-#[cfg(unix)]
-fn of(found: &fs::Metadata) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    found.is_file().then(|| (found.dev(), found.ino()))
 }
