@@ -6,13 +6,13 @@ use hartrace_capture::description::Description;
 use hartrace_capture::output::{CaptureOutput, Claims, Output};
 use hartrace_capture::text::message;
 use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Workload, chosen};
+use hartrace_executions::executed::bundled::PROGRAMS;
+use hartrace_executions::executed::round::{RoundError, Trial};
+use hartrace_executions::executed::{Program, ProgramError, modes};
 use hartrace_report::parts::{
     Emit, Extent, Input, ParquetInput, PartsError, Table, decode, decode_to_file, merge_files,
     plan_of_file, plan_to_file,
 };
-use hartrace_executions::executed::bundled::PROGRAMS;
-use hartrace_executions::executed::round::{RoundError, Trial};
-use hartrace_executions::executed::{Program, ProgramError, modes};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
