@@ -93,7 +93,11 @@ impl ProgramFile {
                 if found == *expected { Ok(()) } else { different(SHA256, &found, expected) }
             }
             (None, Some(id)) => different(BUILD_ID, &other.unwrap_or_default(), id),
-            (None, None) => Ok(()),
+            (None, None) => match &self.code {
+                // It is no program at all.
+                Some(code) => different(CODE, &[], code),
+                None => Ok(()),
+            },
         }
     }
 
@@ -289,6 +293,9 @@ mod tests {
             ..ProgramFile::new("b", At::Bias(0), &patched)
         };
         assert!(other.is_instead_of(&whole) && other.is_instead_of(&stripped));
+        // What has no code is not the program.
+        let only_code = ProgramFile { sha256: None, build_id: None, ..other.clone() };
+        assert_eq!(only_code.check(b"text").unwrap_err().what, CODE);
         assert!(!other.is_instead_of(&patched) && !program.is_instead_of(&whole));
     }
 }
