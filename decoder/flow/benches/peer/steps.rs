@@ -5,7 +5,7 @@
 //! cost with nothing decoded before, including the start of the process; the difference is the cost
 //! in a long trace.
 
-use crate::input::{Input, Visit, decode};
+use crate::input::{Input, Visit, decode, follow_calls};
 use hartrace_decoder::{Count, Coverage, Edges};
 use std::hint::black_box;
 use std::process::Command;
@@ -16,7 +16,7 @@ const TASK: &str = "HARTRACE_TASK";
 /// Does one piece of work if the environment requests it; returns whether it does.
 pub(crate) fn run_task(inputs: &[Input]) -> bool {
     let Ok(task) = std::env::var(TASK) else { return false };
-    let mut words = task.split(' ');
+    let mut words = task.split(',');
     let mut next = || words.next().expect("input, work and times");
     let (name, work, times) = (next(), next(), next());
     let input = inputs.iter().find(|input| input.name == name).expect("an input");
@@ -28,7 +28,7 @@ pub(crate) fn run_task(inputs: &[Input]) -> bool {
 pub(crate) fn measure(input: &Input) {
     let visit: Visit = decode(input, &input.image(), 1, 1, Visit::join);
     println!("{}: instructions per instruction, once and in a long trace", input.name);
-    for work in ["addresses", "counting", "edges", "coverage"] {
+    for work in ["addresses", "counting", "edges", "coverage", "call stacks"] {
         let Some((once, thrice)) = count(&input.name, work, 1).zip(count(&input.name, work, 3))
         else {
             println!("  valgrind cannot be run: no figures");
@@ -51,6 +51,7 @@ fn run(input: &Input, work: &str, times: usize) {
             let edges = decode::<Edges>(input, &image, times, 1, |all, next| all.merge(next));
             black_box(edges.sorted());
         }
+        "call stacks" => drop(black_box(follow_calls(input, &image, times, &input.functions()))),
         _ => {
             let join = |all: &mut Coverage, next: Coverage| all.merge(&next);
             black_box(decode::<Coverage>(input, &image, times, 1, join).bytes());
@@ -63,7 +64,7 @@ fn count(input: &str, work: &str, times: usize) -> Option<f64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(std::env::current_exe().ok()?)
-        .env(TASK, format!("{input} {work} {times}"))
+        .env(TASK, format!("{input},{work},{times}"))
         .output()
         .ok()?;
     let text = String::from_utf8_lossy(&output.stderr);

@@ -304,7 +304,7 @@ impl Residue {
         let mut bases = Vec::with_capacity(self.changes.len().saturating_add(1));
         bases.push(Base::default());
         for (at, change) in self.changes {
-            stack.change_at(at, change);
+            stack.change_at(at, &change);
             let context = stack.visit().context;
             bases.push(Base { depth: stack.depth(), context });
         }

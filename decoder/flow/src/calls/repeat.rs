@@ -60,7 +60,7 @@ impl<V: Visit> CallStack<V> {
         let before = self.instructions();
         for (at, change) in turns.changes {
             let at = at.wrapping_sub(turns.start);
-            self.change_at(before.wrapping_add(at), *change);
+            self.change_at(before.wrapping_add(at), change);
         }
         self.end_at(before.wrapping_add(turns.insns));
     }

@@ -95,21 +95,27 @@ impl<V: Visit> CallStack<V> {
         let before = self.insns;
         for (index, (at, change)) in part.changes.iter().enumerate() {
             self.insns = before.wrapping_add(*at);
-            match *change {
-                Change::Again { changes, insns, times } => {
-                    let turn = index.saturating_sub(changes)..index;
-                    let changes = part.changes.get(turn).unwrap_or_default();
-                    let start = at.wrapping_sub(insns);
-                    self.repeat(Turns { changes, start, insns, times });
-                }
+            match change {
+                Change::Again { .. } => self.again(part, index),
                 change => self.change(change),
             }
         }
         self.insns = before.wrapping_add(part.insns);
     }
 
+    /// Takes the change at an index that repeats others.
+    #[cold]
+    fn again(&mut self, part: &Transfers, index: usize) {
+        if let Some((at, Change::Again { changes, insns, times })) = part.changes.get(index) {
+            let turn = index.saturating_sub(*changes)..index;
+            let changes = part.changes.get(turn).unwrap_or_default();
+            let start = at.wrapping_sub(*insns);
+            self.repeat(Turns { changes, start, insns: *insns, times: *times });
+        }
+    }
+
     /// Takes a change after so many instructions of the trace.
-    pub(super) fn change_at(&mut self, at: u64, change: Change) {
+    pub(super) fn change_at(&mut self, at: u64, change: &Change) {
         self.insns = at;
         self.change(change);
     }
@@ -124,10 +130,19 @@ impl<V: Visit> CallStack<V> {
         self.insns = insns;
     }
 
-    fn change(&mut self, change: Change) {
-        match change {
+    /// Nearly all changes are of the first two kinds.
+    #[inline]
+    fn change(&mut self, change: &Change) {
+        match *change {
             Change::Leaves(transfer, end) => self.last = Some(Ending::Transfer(transfer, end)),
             Change::Arrives(to) => self.arrive(to),
+            ref change => self.other_change(change),
+        }
+    }
+
+    #[cold]
+    fn other_change(&mut self, change: &Change) {
+        match *change {
             Change::Trap { cause, interrupt, epc } => {
                 // A trace does not always tell where a function returned to before the trap; its caller is likely.
                 let returns = match self.last {
@@ -164,8 +179,8 @@ impl<V: Visit> CallStack<V> {
             Change::Deeper(count) => {
                 self.stack.deeper = self.stack.deeper.saturating_add(count);
             }
-            // Who has the changes of the turn repeats them.
-            Change::Again { .. } => {}
+            // Those that `change` knows; and who has the changes of a turn repeats them.
+            Change::Leaves(..) | Change::Arrives(_) | Change::Again { .. } => {}
         }
     }
 
