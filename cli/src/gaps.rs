@@ -1,16 +1,16 @@
 //! Gaps on standard error, with advice about options.
 
 use crate::failure::{Failure, Status};
-use hartrace_report::{Error, Gaps, Missing, SeveralSources, Unended, advice};
+use hartrace_report::{Error, Gaps, Missing, Note, SeveralSources, Unended, advice};
 use indicatif::ProgressBar;
 use std::io::{self, Write};
 
 /// Starts without gaps; if `strict`, the first one is an error. Lines do not overwrite the bar.
 pub(crate) fn new(file: String, strict: bool, bar: ProgressBar) -> Gaps {
-    let tell = move |line: &str| {
+    let tell = move |note: &Note| {
         bar.suspend(|| {
             // A closed standard error is ignored.
-            let _ = writeln!(io::stderr(), "{line}");
+            let _ = writeln!(io::stderr(), "{note}");
         });
     };
     Gaps::new(file, tell).strict(strict).hints(advice)

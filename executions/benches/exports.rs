@@ -94,7 +94,7 @@ impl Bench<'_> {
     fn rate<R: Report + Send>(&self, name: &str, make: impl Fn() -> R) -> f64 {
         let mut best = f64::INFINITY;
         for _ in 0..PASSES {
-            let gaps = Gaps::new("trace", |line| panic!("{line}"));
+            let gaps = Gaps::new("trace", |note| panic!("{note}"));
             let start = Instant::now();
             let mut printer = Printer::new(make(), std::io::sink(), gaps);
             printer.decode(&self.decode, self.capture).expect("nothing fails");

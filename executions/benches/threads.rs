@@ -175,7 +175,7 @@ impl With for Pass<'_> {
 
     fn with<R: Report + Send>(self, report: R) -> Time {
         let Bench { follow, capture, .. } = self.bench;
-        let gaps = Gaps::new("trace", |line| panic!("{line}"));
+        let gaps = Gaps::new("trace", |note| panic!("{note}"));
         let mut printer = Printer::new(report, std::io::sink(), gaps);
         let (start, processor) = (Instant::now(), processor_time());
         let origin = Origin::Capture(&capture[..]);

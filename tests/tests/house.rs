@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// All crates, from the lowest up: a crate depends only on those before it. Read from top to bottom, this is the structure of
 /// the workspace.
-const ORDER: [&str; 27] = [
+const ORDER: [&str; 28] = [
     // Packets and instructions.
     "hartrace-bits",
     "hartrace-etrace",
@@ -22,6 +22,7 @@ const ORDER: [&str; 27] = [
     "hartrace-encoder",
     "hartrace-capture",
     "hartrace-report",
+    "hartrace",
     // Models, what they execute, and what E-Trace is compared with.
     "hartrace-golden",
     "hartrace-iss",

@@ -2,6 +2,7 @@
 
 mod callgrind;
 mod folded;
+mod functions;
 mod log;
 mod names;
 mod perfetto;
@@ -15,6 +16,7 @@ mod turns;
 
 pub use callgrind::Callgrind;
 pub use folded::Folded;
+pub use functions::{FunctionTotal, FunctionTotals};
 pub use names::{Callee, Names};
 pub use perfetto::{Perfetto, Timing};
 pub use pprof::Pprof;
@@ -42,8 +44,8 @@ pub trait CallForm {
     /// Whether only one source can be written.
     const ONE_SOURCE: bool = false;
 
-    /// Nothing is known yet but the names of functions.
-    fn calls(&self, names: &Names<'_>) -> Self::Calls;
+    /// Nothing is known yet of a source but the names of functions.
+    fn calls(&self, source: Option<u16>, names: &Names<'_>) -> Self::Calls;
 
     /// Follows the next part of a source. Each form calls [`CallStack::replay`] itself: a function of the trait would
     /// be compiled anew, and worse, by every crate that uses it.
@@ -90,12 +92,18 @@ impl<'a, F: CallForm> Calls<'a, F> {
         Self::of(form, Names::with_inlined(programs, xlen))
     }
 
+    /// Calls of these functions, for a form that needs no names.
+    pub fn of_functions(form: F, functions: Functions, xlen: Xlen) -> Self {
+        let (names, _) = Names::new(Symbols::default(), xlen);
+        Self::of(form, (names, functions))
+    }
+
     fn of(form: F, (names, functions): (Names<'a>, Functions)) -> Self {
         Self { form, names, functions: Arc::new(functions), stacks: BTreeMap::new() }
     }
 
     /// The form.
-    pub(crate) fn form(&self) -> &F {
+    pub fn form(&self) -> &F {
         &self.form
     }
 
@@ -128,7 +136,10 @@ impl<F: CallForm> Report for Calls<'_, F> {
         part: Transfers,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let start = || CallStack::new(Arc::clone(&self.functions), self.form.calls(&self.names));
+        let start = || {
+            let calls = self.form.calls(source, &self.names);
+            CallStack::new(Arc::clone(&self.functions), calls)
+        };
         let stack = self.stacks.entry(source).or_insert_with(start);
         F::replay(stack, &part);
         self.form.write(source, stack.visit(), &self.names, out)

@@ -2,7 +2,7 @@
 
 use crate::silent::Silent;
 use crate::unended::Unended;
-use hartrace_decoder::{Endings, Event, Fault, StreamPos};
+use hartrace_decoder::{Endings, Event, Fault, Restarted, StreamPos};
 use hartrace_encap::FrameError;
 use hartrace_etrace::ParseError;
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 /// Reports the gaps of one capture: one line for each stretch that is missing.
 pub struct Gaps {
     file: String,
-    /// Receives the lines.
-    tell: Box<dyn FnMut(&str) + Send>,
+    /// Receives what is noticed.
+    tell: Box<dyn FnMut(&Note) + Send>,
     strict: bool,
     /// What to try after a fault.
     hint: Option<fn(&Fault) -> &'static str>,
@@ -26,6 +26,58 @@ pub struct Gaps {
     endings: Endings,
     /// A sink cannot stop the decoder, so the error waits here.
     failed: Option<Missing>,
+}
+
+/// Something about a capture that whoever reads it should know. Its text is one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// A stretch could not be followed.
+    Gap(Missing, Resumed),
+    /// A second trace follows one that has ended.
+    Restarted {
+        /// The capture.
+        file: String,
+        /// Where.
+        again: Restarted,
+    },
+    /// The trace has not ended where the capture does.
+    Unended(Unended),
+    /// There is no trace in the capture.
+    Silent {
+        /// The capture.
+        file: String,
+        /// How much of it was read.
+        found: Silent,
+    },
+}
+
+/// What follows a stretch that could not be followed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Resumed {
+    /// Decoding resumed.
+    At(StreamPos),
+    /// Decoding never resumed.
+    Never,
+    /// Nobody looked further.
+    Unknown,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gap(missing, resumed) => f.write_str(&missing.line(&match resumed {
+                Resumed::At(at) => format!("; resumed at {}", place(*at)),
+                Resumed::Never => "; never resumed".into(),
+                Resumed::Unknown => String::new(),
+            })),
+            Self::Restarted { file, again } => write!(f, "{file}: {again}"),
+            Self::Unended(unended) => unended.fmt(f),
+            Self::Silent { file, found } => {
+                write!(f, "{file}: nothing to decode: {found}; try {}", found.hint())
+            }
+        }
+    }
 }
 
 /// A stretch of a trace that could not be followed.
@@ -68,8 +120,8 @@ fn place(at: StreamPos) -> String {
 }
 
 impl Gaps {
-    /// Starts without gaps, for the capture of this name. Lines go to `tell`.
-    pub fn new(file: impl Into<String>, tell: impl FnMut(&str) + Send + 'static) -> Self {
+    /// Starts without gaps, for the capture of this name. What is noticed goes to `tell`.
+    pub fn new(file: impl Into<String>, tell: impl FnMut(&Note) + Send + 'static) -> Self {
         let (file, tell) = (file.into(), Box::new(tell));
         let (count, open, endings) = (0, BTreeMap::new(), Endings::default());
         let (strict, hint, started, failed) = (false, None, false, None);
@@ -104,7 +156,7 @@ impl Gaps {
             Event::On => {
                 self.started = true;
                 if let Some(open) = self.open.remove(&source) {
-                    (self.tell)(&open.line(&format!("; resumed at {}", place(at))));
+                    (self.tell)(&Note::Gap(open, Resumed::At(at)));
                 }
             }
             _ => {}
@@ -134,12 +186,12 @@ impl Gaps {
     /// Ends the capture, or the part of it that is of interest if `flow` is a break.
     pub fn end(&mut self, flow: ControlFlow<()>) {
         // After a break, the rest was not read, and decoding might have resumed.
-        let end = if flow.is_continue() { "; never resumed" } else { "" };
+        let resumed = if flow.is_continue() { Resumed::Never } else { Resumed::Unknown };
         for open in std::mem::take(&mut self.open).into_values() {
-            (self.tell)(&open.line(end));
+            (self.tell)(&Note::Gap(open, resumed));
         }
         for again in self.endings.restarts() {
-            (self.tell)(&format!("{}: {again}", self.file));
+            (self.tell)(&Note::Restarted { file: self.file.clone(), again });
         }
     }
 
@@ -156,7 +208,7 @@ impl Gaps {
             if self.strict {
                 return Err(unended);
             }
-            (self.tell)(&unended.to_string());
+            (self.tell)(&Note::Unended(unended));
         }
         Ok(())
     }
@@ -175,8 +227,7 @@ impl Gaps {
     /// how much of it was read.
     pub fn silent(&mut self, found: Silent) {
         if !self.started && self.count == 0 {
-            let (file, hint) = (&self.file, found.hint());
-            (self.tell)(&format!("{file}: nothing to decode: {found}; try {hint}"));
+            (self.tell)(&Note::Silent { file: self.file.clone(), found });
         }
     }
 
@@ -243,7 +294,7 @@ mod tests {
     #[test]
     fn one_region_is_one_line() {
         let (sender, lines) = channel();
-        let mut gaps = Gaps::new("t", move |line| sender.send(line.to_owned()).unwrap());
+        let mut gaps = Gaps::new("t", move |note| sender.send(note.to_string()).unwrap());
         let damage = Event::Gap(Fault::Frame(FrameError::Header(0xff)));
         gaps.event(None, at(1), &damage);
         gaps.event(None, at(2), &damage);
@@ -265,7 +316,7 @@ mod tests {
 
     #[test]
     fn strict() {
-        let mut gaps = Gaps::new("t", |line| panic!("{line}")).strict(true).hints(|_| "the code");
+        let mut gaps = Gaps::new("t", |note| panic!("{note}")).strict(true).hints(|_| "the code");
         assert_eq!(gaps.check(), Ok(()));
         gaps.event(None, at(2), &Event::Gap(Fault::NoCode(4)));
         gaps.event(None, at(3), &Event::Gap(Fault::NoCode(8)));

@@ -17,7 +17,7 @@
 //! ];
 //!
 //! let decode = Decode::new(Config::default(), &program, Transport::new(Framing::Reference));
-//! let gaps = Gaps::new("trace", |line| eprintln!("{line}"));
+//! let gaps = Gaps::new("trace", |note| eprintln!("{note}"));
 //! let mut printer = Printer::new(Ordered::new(Json::new(Xlen::Rv32)), Vec::new(), gaps);
 //! printer.decode(&decode, &trace[..])?;
 //! let text = String::from_utf8(printer.out)?;
@@ -37,6 +37,7 @@
 //! | [`Tables`]`<Coverage>` | ranges of code and functions that were executed, as text or JSON |
 //! | [`Calls`]`<`[`Callgrind`]`>` | functions and their calls, for KCachegrind |
 //! | [`Calls`]`<`[`Folded`]`>` | folded stacks, for flame graphs |
+//! | [`Calls`]`<`[`FunctionTotals`]`>` | nothing: what each function executed, for callers who use it themselves |
 //! | [`Calls`]`<`[`Perfetto`]`>` | every call, for Perfetto |
 //! | [`Calls`]`<`[`Pprof`]`>` | call stacks, for pprof |
 //! | [`Calls`]`<`[`Speedscope`]`>` | every call, for speedscope |
@@ -129,13 +130,14 @@ mod unended;
 
 pub use blocks::Blocks;
 pub use calls::{
-    CallForm, Callee, Callgrind, Calls, Folded, Names, Perfetto, Pprof, Speedscope, Timing,
+    CallForm, Callee, Callgrind, Calls, Folded, FunctionTotal, FunctionTotals, Names, Perfetto,
+    Pprof, Speedscope, Timing,
 };
 pub use erased::Erased;
 pub use explained::{Explained, RowPlace};
 pub use follow::{Decoder, LARGE, Origin, SMALL, decode};
 pub use form::{Form, Look, NoForm, NoLines, With};
-pub use gaps::{Gaps, Missing, advice};
+pub use gaps::{Gaps, Missing, Note, Resumed, advice};
 pub use json::{Json, block_table_json};
 pub use limited::{Limited, Shared};
 pub use limits::{Limits, NothingBetween, Position, PositionError, Unreached};

@@ -12,7 +12,13 @@ use crate::framing::Kind;
 use crate::params::{Draft, Given};
 use hartrace_spaces::Log;
 use std::borrow::Cow;
+use std::fs;
+use std::io::Read;
 use std::ops::Range;
+use std::path::Path;
+
+/// What a file starts with.
+const MAGIC: &[u8; 8] = b"PERFILE2";
 
 /// Size of the header of a pipe; a file has a longer one.
 const PIPE: u64 = 16;
@@ -87,6 +93,15 @@ struct Reading<'a> {
 }
 
 impl Recording {
+    /// Whether a file starts as recordings do.
+    pub fn is_one(path: &Path) -> bool {
+        let mut start = [0; MAGIC.len()];
+        // A pipe can be read only once.
+        path.is_file()
+            && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+            && start == *MAGIC
+    }
+
     /// Reads a recording.
     pub fn read(file: Vec<u8>) -> Result<Self, Error> {
         let mut reading = Reading::default();
@@ -169,7 +184,7 @@ impl<'a> Reading<'a> {
         warnings: &mut Vec<String>,
     ) -> Result<Range<usize>, Error> {
         match file.get(..8) {
-            Some(b"PERFILE2") => {}
+            Some(start) if start == MAGIC => {}
             Some(b"2ELIFREP") => return Err(Error::BigEndian),
             _ => return Err(Error::Magic),
         }

@@ -119,7 +119,7 @@ fn place(callee: Callee, names: &Names<'_>) -> (String, u32) {
 impl CallForm for Callgrind {
     type Calls = Costs;
 
-    fn calls(&self, _: &Names<'_>) -> Costs {
+    fn calls(&self, _: Option<u16>, _: &Names<'_>) -> Costs {
         Costs::default()
     }
 

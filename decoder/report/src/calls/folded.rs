@@ -14,7 +14,7 @@ pub struct Folded;
 impl CallForm for Folded {
     type Calls = Tree;
 
-    fn calls(&self, _: &Names<'_>) -> Tree {
+    fn calls(&self, _: Option<u16>, _: &Names<'_>) -> Tree {
         Tree::default()
     }
 

@@ -52,8 +52,8 @@ impl<'a> Names<'a> {
         (Self { symbols, sources, inlined, first, xlen }, functions)
     }
 
-    /// With inlined functions.
-    pub(super) fn with_inlined(programs: &'a Programs, xlen: Xlen) -> (Self, Functions) {
+    /// The names of all functions of programs, those that were inlined among them, and where these are.
+    pub fn with_inlined(programs: &'a Programs, xlen: Xlen) -> (Self, Functions) {
         let (mut names, functions) = Self::new(programs.all_symbols(), xlen);
         let sources = programs.sources();
         let instances = sources.instances();

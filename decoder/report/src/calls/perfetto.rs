@@ -162,7 +162,7 @@ impl Perfetto {
 impl CallForm for Perfetto {
     type Calls = Log;
 
-    fn calls(&self, _: &Names<'_>) -> Log {
+    fn calls(&self, _: Option<u16>, _: &Names<'_>) -> Log {
         Log::new(self.timing.unit)
     }
 

@@ -142,7 +142,7 @@ impl Profile<'_, '_> {
 impl CallForm for Pprof {
     type Calls = Tree;
 
-    fn calls(&self, _: &Names<'_>) -> Tree {
+    fn calls(&self, _: Option<u16>, _: &Names<'_>) -> Tree {
         Tree::default()
     }
 

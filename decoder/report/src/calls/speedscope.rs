@@ -77,7 +77,7 @@ impl CallForm for Speedscope {
     type Calls = Log;
     const ONE_SOURCE: bool = true;
 
-    fn calls(&self, _: &Names<'_>) -> Log {
+    fn calls(&self, _: Option<u16>, _: &Names<'_>) -> Log {
         Log::new(self.unit)
     }
 

@@ -106,7 +106,7 @@ impl Visit for Drawn {
 impl CallForm for Graph {
     type Calls = Drawn;
 
-    fn calls(&self, names: &Names<'_>) -> Drawn {
+    fn calls(&self, _: Option<u16>, names: &Names<'_>) -> Drawn {
         Drawn { ones: names.ones(), ..Drawn::default() }
     }
 

@@ -35,7 +35,7 @@ impl With for Job<'_> {
         let Job { follow, bytes, size, plain } = self;
         let said = Arc::new(Mutex::new(Vec::new()));
         let say = Arc::clone(&said);
-        let gaps = Gaps::new("t", move |line| say.lock().unwrap().push(line.to_string()));
+        let gaps = Gaps::new("t", move |note| say.lock().unwrap().push(note.to_string()));
         let mut printer = Printer::new(report, Vec::new(), gaps);
         let end = if plain {
             let make = printer.report.maker();

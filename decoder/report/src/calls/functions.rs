@@ -1,0 +1,143 @@
+//! What each function has executed, alone and with everything that it called.
+
+use super::{CallForm, Callee, Names, Turns};
+use hartrace_decoder::calls::{CallStack, Frame, Transfers, Visit};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// What a function has executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionTotal {
+    /// Its source, where the capture names sources.
+    pub source: Option<u16>,
+    /// Its name, or its address.
+    pub name: String,
+    /// Its file and line, if they are known.
+    pub place: Option<(String, u32)>,
+    /// How often it was called.
+    pub calls: u64,
+    /// Instructions of its own.
+    pub instructions: u64,
+    /// Instructions with those of everything that it called. A call of a function that is active already adds nothing.
+    pub with_callees: u64,
+}
+
+/// Adds up what each function has executed. Writes nothing; the result is for programs.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionTotals {
+    /// The functions, those with the most instructions of their own first.
+    pub functions: Vec<FunctionTotal>,
+}
+
+/// What is known of the functions of a source.
+#[derive(Debug, Default)]
+pub struct Totals {
+    functions: BTreeMap<Callee, Total>,
+    /// Functions that are active, with the number of instructions before each.
+    active: Vec<(Callee, u64)>,
+    /// Instructions up to here are counted.
+    counted: u64,
+    turns: Turns,
+    /// The fewest active functions since the turns began.
+    fewest: usize,
+}
+
+#[derive(Copy, Clone, Debug, Default)]
+struct Total {
+    calls: u64,
+    own: u64,
+    with_callees: u64,
+    /// How often it is active at present.
+    depth: u64,
+}
+
+impl Totals {
+    fn count(&mut self, at: u64) {
+        if let Some((function, _)) = self.active.last() {
+            let more = self.turns.all(at.saturating_sub(self.counted));
+            let total = self.functions.entry(*function).or_default();
+            total.own = total.own.saturating_add(more);
+        }
+        self.counted = at;
+    }
+}
+
+impl Visit for Totals {
+    const ONE_BY_ONE: u64 = 0;
+
+    fn enter(&mut self, frame: &Frame, at: u64) {
+        self.count(at);
+        let callee = Callee::from(frame);
+        self.active.push((callee, at));
+        let total = self.functions.entry(callee).or_default();
+        total.calls = total.calls.saturating_add(self.turns.all(1));
+        total.depth = total.depth.saturating_add(1);
+    }
+
+    fn leave(&mut self, _: &Frame, at: u64) {
+        self.count(at);
+        let Some((function, since)) = self.active.pop() else { return };
+        self.fewest = self.fewest.min(self.active.len());
+        let total = self.functions.entry(function).or_default();
+        total.depth = total.depth.saturating_sub(1);
+        if total.depth == 0 {
+            let insns = self.turns.all(at.saturating_sub(since));
+            total.with_callees = total.with_callees.saturating_add(insns);
+        }
+    }
+
+    fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
+        self.count(at);
+        (self.turns, self.fewest) = (Turns::begin(times, more), self.active.len());
+    }
+
+    fn end_turns(&mut self, at: u64) {
+        self.count(at);
+        // What the first turn has entered, and not left, was entered by the last.
+        for (_, since) in self.active.iter_mut().skip(self.fewest) {
+            *since = since.saturating_add(self.turns.more);
+        }
+        self.counted = self.turns.end(at);
+    }
+}
+
+impl CallForm for FunctionTotals {
+    type Calls = Totals;
+
+    fn calls(&self, _: Option<u16>, _: &Names<'_>) -> Totals {
+        Totals::default()
+    }
+
+    #[inline(never)]
+    fn replay(stack: &mut CallStack<Totals>, part: &Transfers) {
+        stack.replay(part);
+    }
+
+    fn end(
+        &mut self,
+        all: Vec<(Option<u16>, Totals, u64)>,
+        names: &Names<'_>,
+        _: &mut dyn Write,
+    ) -> io::Result<()> {
+        for (source, totals, _) in all {
+            // Copies of an inlined function are one.
+            let mut sums: BTreeMap<Callee, Total> = BTreeMap::new();
+            for (callee, total) in totals.functions {
+                let sum = sums.entry(names.one(callee)).or_default();
+                sum.calls = sum.calls.saturating_add(total.calls);
+                sum.own = sum.own.saturating_add(total.own);
+                sum.with_callees = sum.with_callees.saturating_add(total.with_callees);
+            }
+            self.functions.extend(sums.into_iter().map(|(callee, total)| FunctionTotal {
+                source,
+                name: names.name(callee),
+                place: names.source(callee),
+                calls: total.calls,
+                instructions: total.own,
+                with_callees: total.with_callees,
+            }));
+        }
+        self.functions.sort_by_key(|function| std::cmp::Reverse(function.instructions));
+        Ok(())
+    }
+}

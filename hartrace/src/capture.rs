@@ -1,0 +1,445 @@
+//! Captures that are open, and what can be asked of them.
+
+use crate::error::{Error, OpenError};
+use crate::files::Files;
+use crate::options::Options;
+use crate::steps::{Blocks, CallSteps, Events, Instructions, Steps};
+use hartrace_arm_decoder::Mark;
+use hartrace_capture::described::Described;
+use hartrace_capture::description::Description;
+use hartrace_capture::follow::{Filling, Follow};
+use hartrace_capture::perf::Recording;
+use hartrace_capture::programs::Programs;
+use hartrace_capture::system::Traced;
+use hartrace_decoder::stream::StreamError;
+use hartrace_isa::Xlen;
+use hartrace_report::arm::{self, How};
+use hartrace_report::{
+    Calls, Form, FunctionTotal, FunctionTotals, Gaps, LARGE, Look, Naming, Note, Origin, Printer,
+    Report, SMALL, Sum, Timing, Total, With,
+};
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Notes that are kept. A damaged capture may have any number of gaps.
+const NOTES: usize = 1000;
+
+/// A capture, ready to be decoded as often as needed. Copies are cheap.
+#[derive(Clone)]
+pub struct Capture {
+    trace: Arc<Trace>,
+}
+
+/// What a capture consists of.
+pub(crate) enum Trace {
+    Etrace(Box<Etrace>),
+    Arm(Box<Arm>),
+}
+
+/// Everything that it takes to decode E-Trace, for those who do it themselves: see [`Options::open_etrace`].
+#[non_exhaustive]
+pub struct Etrace {
+    /// How to follow it.
+    pub follow: Follow,
+    /// The capture, and its description.
+    pub described: Described,
+    /// The recording of perf that it is in.
+    pub recording: Option<Recording>,
+    /// The names of the programs.
+    pub names: Vec<String>,
+    /// Their files; those in a bundle have none.
+    pub files: Vec<PathBuf>,
+    /// What can be done without.
+    pub warnings: Vec<String>,
+    /// Why the rest of the trace may be missing.
+    pub cut: Option<String>,
+    pub(crate) stream: Option<Mutex<Option<Box<dyn Read + Send>>>>,
+    pub(crate) files_of: Arc<dyn Files>,
+}
+
+/// Everything that it takes to decode the sources of an Arm system.
+pub(crate) struct Arm {
+    pub(crate) name: String,
+    pub(crate) sources: Vec<Traced<'static>>,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) programs: Programs,
+    pub(crate) names: Vec<String>,
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) losses: Vec<String>,
+    pub(crate) threads: NonZeroUsize,
+}
+
+/// What was decoded, and what is missing in it.
+#[derive(Clone, Debug)]
+#[must_use = "part of the trace may be missing: see `complete`"]
+pub struct Decoded<T> {
+    /// The result.
+    pub value: T,
+    /// What is missing or doubtful: the first thousand.
+    pub notes: Vec<Note>,
+    /// What is missing apart from the traces of sources.
+    pub losses: Vec<String>,
+}
+
+impl<T> Decoded<T> {
+    /// Returns the result if nothing is missing.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is missing.
+    pub fn complete(self) -> Result<T, Error> {
+        match (self.losses.into_iter().next(), self.notes.into_iter().next()) {
+            (Some(loss), _) => Err(Error::Incomplete(loss)),
+            (None, Some(note)) => Err(Error::Incomplete(note.to_string())),
+            (None, None) => Ok(self.value),
+        }
+    }
+}
+
+impl Capture {
+    pub(crate) fn new(trace: Trace) -> Self {
+        Self { trace: Arc::new(trace) }
+    }
+
+    /// Opens a capture of any kind that needs no [`Options`].
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or if something that is needed to decode it is missing or wrong.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Options::default().open(path)
+    }
+
+    pub(crate) fn trace(&self) -> &Arc<Trace> {
+        &self.trace
+    }
+
+    /// Its name, for messages.
+    pub fn name(&self) -> &str {
+        self.trace.name()
+    }
+
+    /// What its trace is: `E-Trace`, or `CoreSight`, whose sources may have different protocols.
+    pub fn protocol(&self) -> &'static str {
+        match &*self.trace {
+            Trace::Etrace(_) => "E-Trace",
+            Trace::Arm(_) => "CoreSight",
+        }
+    }
+
+    /// Its description, if it has one.
+    pub fn description(&self) -> Option<&Description> {
+        match &*self.trace {
+            Trace::Etrace(etrace) => etrace.described.description.as_ref(),
+            Trace::Arm(_) => None,
+        }
+    }
+
+    /// The code that was traced, with the names of functions and source lines.
+    pub fn programs(&self) -> &Programs {
+        self.trace.programs()
+    }
+
+    /// The names of the files of these programs.
+    pub fn program_names(&self) -> &[String] {
+        match &*self.trace {
+            Trace::Etrace(etrace) => &etrace.names,
+            Trace::Arm(arm) => &arm.names,
+        }
+    }
+
+    /// The files of these programs; those in a bundle have none.
+    pub fn program_files(&self) -> &[PathBuf] {
+        match &*self.trace {
+            Trace::Etrace(etrace) => &etrace.files,
+            Trace::Arm(arm) => &arm.files,
+        }
+    }
+
+    /// The width of addresses.
+    pub fn xlen(&self) -> Xlen {
+        self.trace.xlen()
+    }
+
+    /// The function at an address, and the distance from its start: `main+4`.
+    pub fn function_at(&self, address: u64) -> Option<String> {
+        let symbols = self.programs().all_symbols();
+        symbols.place(address).map(|place| place.to_string())
+    }
+
+    /// What was noticed when it was opened, and can be done without.
+    pub fn warnings(&self) -> &[String] {
+        match &*self.trace {
+            Trace::Etrace(etrace) => &etrace.warnings,
+            Trace::Arm(arm) => &arm.warnings,
+        }
+    }
+
+    /// Everything that was executed, in order: blocks of instructions, and events between them.
+    ///
+    /// Where the trace cannot be followed, there is an error, and the iterator continues after it. If part of the trace may be
+    /// missing at the end, the last item is an error.
+    pub fn steps(&self) -> Steps {
+        Steps::new(self)
+    }
+
+    /// Every instruction in order. Errors are as those of [`steps`](Self::steps).
+    ///
+    /// ```no_run
+    /// for instruction in hartrace::open("firmware.trace")?.instructions() {
+    ///     println!("{:#x}", instruction?.address);
+    /// }
+    /// # Ok::<(), hartrace::Error>(())
+    /// ```
+    pub fn instructions(&self) -> Instructions {
+        Instructions::new(self.steps())
+    }
+
+    /// Runs of consecutive instructions in order. Errors are as those of [`steps`](Self::steps).
+    pub fn blocks(&self) -> Blocks {
+        Blocks::new(self.steps())
+    }
+
+    /// What happened between instructions, in order: traps, contexts, times, starts and ends of traces. Errors are as those of
+    /// [`steps`](Self::steps).
+    pub fn events(&self) -> Events {
+        Events::new(self.steps())
+    }
+
+    /// Which functions were entered and left, in order, inlined ones among them. Errors are as those of
+    /// [`steps`](Self::steps), but come at the end.
+    pub fn calls(&self) -> CallSteps<'_> {
+        CallSteps::new(self)
+    }
+
+    /// What each function has executed, those with the most instructions of their own first.
+    ///
+    /// # Errors
+    ///
+    /// If the capture cannot be read.
+    pub fn functions(&self) -> Result<Decoded<Vec<FunctionTotal>>, Error> {
+        let report = Calls::with_inlined(FunctionTotals::default(), self.programs(), self.xlen());
+        let decoded = self.report(report, io::sink(), LARGE)?;
+        Ok(decoded.map(|(report, _)| report.form().functions.clone()))
+    }
+
+    /// Adds something up over all sources: [`Count`](crate::Count) of instructions, [`Edges`](crate::Edges) or
+    /// [`Coverage`](crate::Coverage), or a sum of your own.
+    ///
+    /// # Errors
+    ///
+    /// If the capture cannot be read.
+    pub fn sum<S: Sum>(&self) -> Result<Decoded<S>, Error> {
+        let decoded = self.report(Total::<S>::default(), io::sink(), LARGE)?;
+        Ok(decoded.map(|(report, _)| report.sum))
+    }
+
+    /// Writes a report, as `hartrace decode` and `hartrace export` do. Returns where it was written.
+    ///
+    /// # Errors
+    ///
+    /// If the capture cannot be read, the report cannot be written, or needs debug information that no program has.
+    pub fn write<W: Write + Send>(&self, form: Form, out: W) -> Result<Decoded<W>, Error> {
+        if let (Trace::Arm(arm), Form::Listing) = (&*self.trace, form) {
+            let make = |gaps| Printer::new(arm::Listing::default(), out, gaps);
+            return self.noting(make, |printer| {
+                let how = arm.how();
+                Ok(arm::listing(printer, how, &arm.sources, &arm.programs)?)
+            });
+        }
+        let is_arm = matches!(&*self.trace, Trace::Arm(_));
+        let look = Look {
+            programs: self.programs(),
+            xlen: self.xlen(),
+            name: self.name(),
+            json: false,
+            headings: self.trace.is_several(),
+            naming: match (is_arm, self.trace.is_several()) {
+                (false, _) => Naming::Several,
+                (true, true) => Naming::Always,
+                (true, false) => Naming::Never,
+            },
+            timing: Timing::default(),
+        };
+        let size = if form.is_sum() { LARGE } else { SMALL };
+        form.report(&look, Writing { capture: self, out, size })?
+    }
+
+    /// Decodes all of it into any [`Report`]: a sink for each part, on several threads, and a function that joins parts in
+    /// order. Returns the report, and where it was written.
+    ///
+    /// # Errors
+    ///
+    /// If the capture cannot be read, or the report cannot be written.
+    pub fn report<R: Report + Send, W: Write + Send>(
+        &self,
+        report: R,
+        out: W,
+        size: usize,
+    ) -> Result<Decoded<(R, W)>, Error> {
+        let make = |gaps| Printer::new(report, out, gaps);
+        let decoded = self.noting_all(make, |printer| self.trace.print(printer, size))?;
+        Ok(decoded.map(|printer| (printer.report, printer.out)))
+    }
+
+    fn noting<R, W>(
+        &self,
+        make: impl FnOnce(Gaps) -> Printer<R, W>,
+        print: impl FnOnce(&mut Printer<R, W>) -> Result<(), Error>,
+    ) -> Result<Decoded<W>, Error> {
+        Ok(self.noting_all(make, print)?.map(|printer| printer.out))
+    }
+
+    /// Decodes with what `make` makes, and keeps the notes.
+    fn noting_all<R, W>(
+        &self,
+        make: impl FnOnce(Gaps) -> Printer<R, W>,
+        print: impl FnOnce(&mut Printer<R, W>) -> Result<(), Error>,
+    ) -> Result<Decoded<Printer<R, W>>, Error> {
+        let notes = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&notes);
+        let gaps = Gaps::new(self.name(), move |note: &Note| {
+            let mut notes = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            if notes.len() < NOTES {
+                notes.push(note.clone());
+            }
+        });
+        let mut printer = make(gaps);
+        print(&mut printer)?;
+        let notes = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut losses = self.trace.losses().to_vec();
+        if !printer.gaps.has_started() && printer.gaps.count() == 0 && notes.is_empty() {
+            losses.push(format!("{}: no synchronisation in the trace of any source", self.name()));
+        }
+        Ok(Decoded { value: printer, notes, losses })
+    }
+}
+
+impl<T> Decoded<T> {
+    fn map<U>(self, value: impl FnOnce(T) -> U) -> Decoded<U> {
+        Decoded { value: value(self.value), notes: self.notes, losses: self.losses }
+    }
+}
+
+/// Writes a report of any type.
+struct Writing<'c, W> {
+    capture: &'c Capture,
+    out: W,
+    size: usize,
+}
+
+impl<W: Write + Send> With for Writing<'_, W> {
+    type Output = Result<Decoded<W>, Error>;
+
+    fn with<R: Report + Send>(self, report: R) -> Self::Output {
+        let decoded = self.capture.report(report, self.out, self.size)?;
+        Ok(decoded.map(|(_, out)| out))
+    }
+}
+
+impl Trace {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Etrace(etrace) => &etrace.described.name,
+            Self::Arm(arm) => &arm.name,
+        }
+    }
+
+    pub(crate) fn programs(&self) -> &Programs {
+        match self {
+            Self::Etrace(etrace) => &etrace.follow.programs,
+            Self::Arm(arm) => &arm.programs,
+        }
+    }
+
+    pub(crate) fn xlen(&self) -> Xlen {
+        match self {
+            Self::Etrace(etrace) => etrace.follow.setup.xlen,
+            Self::Arm(_) => Xlen::Rv64,
+        }
+    }
+
+    /// What is missing apart from the traces of sources.
+    pub(crate) fn losses(&self) -> Vec<String> {
+        match self {
+            Self::Etrace(etrace) => {
+                let missing = etrace.recording.iter().flat_map(|recording| &recording.missing);
+                let missing = missing.map(ToString::to_string);
+                missing.chain(etrace.cut.clone()).collect()
+            }
+            Self::Arm(arm) => arm.losses.clone(),
+        }
+    }
+
+    /// Whether there may be several sources.
+    fn is_several(&self) -> bool {
+        match self {
+            Self::Etrace(etrace) => etrace.follow.setup.transport.source.is_none(),
+            Self::Arm(arm) => arm.sources.len() > 1,
+        }
+    }
+
+    /// Decodes all of it, and finishes the report.
+    pub(crate) fn print<R: Report + Send, W: Write + Send>(
+        &self,
+        printer: &mut Printer<R, W>,
+        size: usize,
+    ) -> Result<(), Error> {
+        let etrace = match self {
+            Self::Etrace(etrace) => etrace,
+            Self::Arm(arm) => return Ok(arm::report(printer, arm.how(), &arm.sources)?),
+        };
+        let origin = match &etrace.recording {
+            Some(recording) => Origin::Recording(recording),
+            // Those who want nothing before the end work better on large pieces.
+            None if size >= LARGE => {
+                let input: Box<dyn Read + Send> = Box::new(Filling(etrace.input()?));
+                Origin::Capture(input)
+            }
+            None => Origin::Capture(etrace.input()?),
+        };
+        let outcome = printer.follow(&etrace.follow, origin, size, None, |_| ());
+        outcome.map_err(|error| match error {
+            StreamError::Join(error) => error.into(),
+            StreamError::Params(error) => error.into(),
+            StreamError::Input(error) => Error::Read { name: self.name().into(), error },
+        })
+    }
+}
+
+impl Arm {
+    fn how(&self) -> How {
+        How { threads: self.threads, limits: None, named: false }
+    }
+
+    /// Triggers and flushes.
+    pub(crate) fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+}
+
+impl Capture {
+    /// Triggers and flushes in the frames of CoreSight.
+    pub fn marks(&self) -> &[Mark] {
+        match &*self.trace {
+            Trace::Etrace(_) => &[],
+            Trace::Arm(arm) => arm.marks(),
+        }
+    }
+}
+
+impl fmt::Debug for Capture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Capture").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Etrace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Etrace").field("follow", &self.follow).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,209 @@
+//! Why a capture cannot be opened or decoded.
+
+use hartrace_arm_decoder::program::ProgramError;
+use hartrace_capture::bundle::BundleError;
+use hartrace_capture::described::DescribedError;
+use hartrace_capture::params::{DocumentError, SetupError};
+use hartrace_capture::programs::{NoTime, Unloadable};
+use hartrace_capture::ring::RingError;
+use hartrace_capture::system::{BindError, NoFrames, SystemError};
+use hartrace_capture::text::shown;
+use hartrace_capture::{perf, snapshot, system};
+use hartrace_isa::Xlen;
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a capture cannot be opened.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// A file cannot be read.
+    #[error("{}: cannot read: {error}", shown(path))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A program that the description names cannot be read.
+    #[error("{}: cannot read: {error}", shown(path))]
+    UnreadableProgram {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The description or the bundle is wrong, or the capture is not the one that is described.
+    #[error(transparent)]
+    Described(#[from] DescribedError),
+    /// The file of parameters is wrong.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// Parameters are missing, or do not fit together.
+    #[error("{}{error}", place.as_ref().map_or(String::new(), |place| format!("{place}: ")))]
+    Setup {
+        /// The file of parameters or the description.
+        place: Option<String>,
+        /// Why.
+        error: SetupError,
+    },
+    /// The oldest byte of a ring buffer cannot be found.
+    #[error("{name}: {error}")]
+    Ring {
+        /// The capture.
+        name: String,
+        /// Why.
+        error: RingError,
+    },
+    /// No program is known.
+    #[error("a trace cannot be followed without the program")]
+    NoProgram,
+    /// There are programs of single contexts, but the trace has no contexts.
+    #[error("there are programs of single contexts, but the trace has no contexts")]
+    NoContexts,
+    /// A program cannot be loaded.
+    #[error(transparent)]
+    Program(#[from] Unloadable),
+    /// A program cannot be loaded for an Arm core.
+    #[error("{name}: {error}")]
+    ArmProgram {
+        /// The program.
+        name: String,
+        /// Why.
+        error: ProgramError,
+    },
+    /// The extensions are those of another hart.
+    #[error("extensions of RV{}, but the trace is of RV{}", isa.bits(), traced.bits())]
+    Isa {
+        /// The width of registers that was given.
+        isa: Xlen,
+        /// That of the trace.
+        traced: Xlen,
+    },
+    /// The quirks of a reference model are expected of another encoder.
+    #[error("the quirks of a reference model, but the unit is not `reference`")]
+    Compat,
+    /// A log of what changed is wrong.
+    #[error(transparent)]
+    Events(#[from] hartrace_spaces::Error),
+    /// It is said what contexts are, but there is no log that uses it.
+    #[error("what context identifiers are matters only with a log of what changed")]
+    NoEvents,
+    /// It is not said what the contexts of a log are.
+    #[error("it is not known what the context of the hart holds")]
+    NoContextId,
+    /// A log has times, but the trace has none.
+    #[error("{}: {error}", path.display())]
+    NoTime {
+        /// The log.
+        path: PathBuf,
+        /// Why.
+        error: NoTime,
+    },
+    /// A stream was decoded already.
+    #[error("a stream can be decoded only once")]
+    StreamWasRead,
+    /// A recording of perf cannot be used.
+    #[error(transparent)]
+    Recording(#[from] perf::Error),
+    /// A recording has N-Trace.
+    #[error("{}: the recording has N-Trace, which is not supported", shown(.0))]
+    NTrace(PathBuf),
+    /// A snapshot or package cannot be used.
+    #[error("{}: {error}", shown(path))]
+    Snapshot {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        error: snapshot::Error,
+    },
+    /// A way to find frames was given, but there are none.
+    #[error(transparent)]
+    Frames(#[from] NoFrames),
+    /// A log says something about a source that cannot be.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// A system cannot be decoded.
+    #[error(transparent)]
+    System(SystemError),
+    /// There is no trace that can be decoded.
+    #[error("{}: no ETMv4, ETE or PTM trace{}", shown(path), buffer.as_ref().map_or(String::new(), |name| format!(" in {name}")))]
+    NoTrace {
+        /// The capture.
+        path: PathBuf,
+        /// The buffer.
+        buffer: Option<String>,
+    },
+}
+
+impl OpenError {
+    pub(crate) fn setup(place: Option<String>, error: SetupError) -> Self {
+        Self::Setup { place, error }
+    }
+}
+
+impl From<BundleError> for OpenError {
+    fn from(error: BundleError) -> Self {
+        Self::Described(error.into())
+    }
+}
+
+impl From<system::Unloadable> for OpenError {
+    fn from(error: system::Unloadable) -> Self {
+        let system::Unloadable { name, error } = error;
+        Self::ArmProgram { name, error }
+    }
+}
+
+/// Why a capture cannot be decoded, or what is missing in it.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// It cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// It cannot be read.
+    #[error("{name}: cannot read: {error}")]
+    Read {
+        /// The capture.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The result cannot be written, or is not there.
+    #[error(transparent)]
+    Report(#[from] hartrace_report::Error),
+    /// A stretch could not be followed: what, where and why. An iterator continues after it.
+    #[error("{0}")]
+    Gap(Gap),
+    /// The trace has not ended where the capture does, or nothing is in it: the last item of an iterator.
+    #[error("{0}")]
+    Incomplete(String),
+    /// No encoder has such parameters.
+    #[error(transparent)]
+    Params(#[from] hartrace_etrace::ParamsError),
+    /// No program has debug information, so lines are not known.
+    #[error(transparent)]
+    NoLines(#[from] hartrace_report::NoLines),
+}
+
+/// A stretch that could not be followed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The source, where the capture names sources.
+    pub source: Option<u16>,
+    /// Where it starts.
+    pub at: hartrace_decoder::StreamPos,
+    /// Why.
+    pub cause: hartrace_decoder::Fault,
+}
+
+impl std::fmt::Display for Gap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { source, at, cause } = self;
+        write!(f, "gap at byte {}, packet {}", at.byte, at.packet)?;
+        source.map_or(Ok(()), |id| write!(f, ", source {id}"))?;
+        write!(f, ": {cause}")
+    }
+}

@@ -1,0 +1,102 @@
+//! Processor trace: opens a capture of E-Trace, ETMv4, ETE or PTM, and tells what was executed.
+//!
+//! Ten lines print the functions that executed most:
+//!
+//! ```no_run
+//! use std::error::Error;
+//!
+//! fn main() -> Result<(), Box<dyn Error>> {
+//!     let capture = hartrace::open("firmware.trace")?;
+//!     for function in capture.functions()?.complete()?.iter().take(10) {
+//!         println!("{:>12} {}", function.instructions, function.name);
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Open
+//!
+//! [`open`] opens whatever describes itself: a capture with a description beside it, as `hartrace run`, `encode` and
+//! `receive` write it; a bundle; a snapshot or a package of an Arm system; a recording of Linux perf. [`Options`] say what a
+//! capture does not: the program, the encoder's parameters, the source.
+//!
+//! # Ask
+//!
+//! | what | how |
+//! | --- | --- |
+//! | every instruction | [`Capture::instructions`] |
+//! | runs of instructions | [`Capture::blocks`] |
+//! | traps, contexts, times | [`Capture::events`] |
+//! | both in order | [`Capture::steps`] |
+//! | functions entered and left | [`Capture::calls`] |
+//! | what each function executed | [`Capture::functions`] |
+//! | instructions, edges, coverage | [`Capture::sum`] with [`Count`], [`Edges`] or [`Coverage`] |
+//! | a report as text | [`Capture::write`] with a [`Form`] |
+//! | anything else | [`Capture::report`] with a [`Report`] of your own |
+//!
+//! Everything but the iterators decodes on all cores.
+//!
+//! # What is missing
+//!
+//! A trace may have gaps: losses, damage, code that is not known. None is passed over in silence. Iterators return a gap as an
+//! error and continue after it; other results are [`Decoded`], which has what is missing as [`Note`]s, and
+//! [`complete`](Decoded::complete) returns the result only if there are none.
+//!
+//! # Encode
+//!
+//! [`encode`] has the encoder: it takes blocks or single instructions as they retire, and returns packets.
+//!
+//! # Below
+//!
+//! The crates that this one puts together can be used alone: packet formats without `std`, decoders, reports, captures. See
+//! `docs/crates.md`.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod arm;
+mod capture;
+mod error;
+mod etrace;
+mod files;
+mod options;
+mod steps;
+
+pub use capture::{Capture, Decoded, Etrace};
+pub use error::{Error, Gap, OpenError};
+pub use files::Files;
+pub use options::Options;
+pub use steps::{
+    Block, Blocks, Call, CallSteps, Events, Happened, Instruction, Instructions, Step, Steps,
+};
+
+pub use hartrace_capture::description::Description;
+pub use hartrace_decoder::{Count, Coverage, Edges, Event, Sink, StreamPos};
+pub use hartrace_report::{Form, FunctionTotal, Note, Report};
+
+/// Encodes what retires.
+///
+/// [`Encoder`](encode::Encoder) takes what retires, and returns the payloads of packets, each with the reason for it.
+#[cfg(feature = "encoder")]
+pub mod encode {
+    pub use hartrace_encap::Framing;
+    pub use hartrace_encoder::{Encoded, Encoder, EncoderConfig};
+    pub use hartrace_etrace::{Ioptions, Params, Unit};
+}
+
+use std::path::Path;
+
+/// Opens a capture of any kind that needs no [`Options`]: the same as [`Capture::open`].
+///
+/// # Errors
+///
+/// If it cannot be read, or if something that is needed to decode it is missing or wrong.
+pub fn open(path: impl AsRef<Path>) -> Result<Capture, OpenError> {
+    Capture::open(path)
+}

@@ -1,0 +1,250 @@
+//! Captures of every kind, asked for everything.
+
+use hartrace::{Call, Capture, Count, Coverage, Edges, Error, Form, OpenError, Options, Step};
+use hartrace_capture::description::Description;
+use hartrace_capture::output::{CaptureOutput, Output};
+use hartrace_executions::executed::bundled::PROGRAMS;
+use hartrace_executions::executed::round::{RoundError, Trial};
+use hartrace_executions::executed::{Program, modes};
+use hartrace_iss::Step as Executed;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const LIMIT: u64 = 300_000;
+
+/// Executes a program that is bundled, writes its trace with a description, and returns what was executed.
+fn trace(name: &str, mode: &str, folder: &str) -> (PathBuf, Vec<u64>) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    fs::create_dir_all(&folder).unwrap();
+    let (_, elf) = PROGRAMS.iter().find(|(other, _)| *other == name).expect("a program");
+    let program = Program::new(name, elf.to_vec()).unwrap();
+    let path = folder.join(format!("{name}.elf"));
+    Output::write(&path, program.elf()).unwrap();
+    let output = folder.join(format!("{name}-{mode}.trace"));
+    let create = |_: &str| -> Result<_, RoundError> {
+        Ok(Some(CaptureOutput::create(&output).map_err(|error| RoundError::Write(error.into()))?))
+    };
+    let options = [modes::named(mode).unwrap()];
+    let trial = Trial { program: &program, modes: &options, limit: LIMIT };
+    let mut lines = trial.run(create, |_| Ok(())).unwrap();
+    lines[0].save(&program, &path, ["test".into()]).unwrap();
+    let mut executed = Vec::new();
+    program
+        .steps(LIMIT, &mut |step: &Executed| {
+            if step.retires {
+                executed.push(step.pc);
+            }
+        })
+        .unwrap();
+    executed.truncate(lines[0].figures.decoded as usize);
+    (output, executed)
+}
+
+#[test]
+fn every_instruction_is_there() {
+    for (name, _) in PROGRAMS {
+        let (path, executed) = trace(name, "delta", "instructions");
+        let capture = hartrace::open(&path).unwrap();
+        assert_eq!(capture.warnings(), [""; 0]);
+        assert_eq!(
+            capture.description().unwrap().capture.instructions,
+            Some(executed.len() as u64)
+        );
+        let decoded = capture.instructions().map(|next| next.map(|next| next.address));
+        let decoded: Vec<u64> = decoded.collect::<Result<_, _>>().unwrap();
+        assert!(decoded == executed, "{name}: {} and {}", decoded.len(), executed.len());
+        // As often as wanted.
+        let blocks = capture.blocks().map(|block| block.unwrap().addresses.len()).sum::<usize>();
+        assert_eq!(blocks, executed.len());
+        let count: Count = capture.sum().unwrap().complete().unwrap();
+        assert_eq!((count.instructions, count.gaps), (executed.len() as u64, 0));
+        let starts = capture.events().map(Result::unwrap);
+        assert!(starts.filter(|next| next.event == hartrace::Event::On).count() > 0);
+    }
+}
+
+#[test]
+fn sums_agree_with_steps() {
+    let (path, executed) = trace("calls", "ir+bp", "sums");
+    let capture = Capture::open(&path).unwrap();
+    let mut addresses = executed.clone();
+    addresses.sort_unstable();
+    addresses.dedup();
+    let coverage: Coverage = capture.sum().unwrap().complete().unwrap();
+    let covered = coverage.ranges();
+    assert!(addresses.iter().all(|pc| covered.iter().any(|range| range.contains(pc))));
+    let edges: Edges = capture.sum().unwrap().complete().unwrap();
+    let mut found = BTreeMap::new();
+    let steps = capture.steps().map(Result::unwrap);
+    let blocks: Vec<_> = steps
+        .filter_map(|step| match step {
+            Step::Block(block) => Some(block),
+            Step::Event(_) => None,
+        })
+        .collect();
+    for pair in blocks.windows(2) {
+        let (from, to) = (*pair[0].addresses.last().unwrap(), pair[1].addresses[0]);
+        *found.entry((from, to)).or_insert(0u64) += 1;
+    }
+    for (edge, count) in edges.sorted() {
+        assert_eq!(found.get(&(edge.from, edge.to)), Some(&count), "{edge:x?}");
+    }
+}
+
+/// What calls add up to, and what callgrind's format has, are the totals of functions.
+#[test]
+fn functions_and_calls_agree() {
+    for name in ["calls", "sort"] {
+        let Some(_) = PROGRAMS.iter().find(|(other, _)| *other == name) else { continue };
+        let (path, executed) = trace(name, "delta", "functions");
+        let capture = hartrace::open(&path).unwrap();
+        let functions = capture.functions().unwrap().complete().unwrap();
+        let own: u64 = functions.iter().map(|function| function.instructions).sum();
+        assert_eq!(own, executed.len() as u64);
+        assert!(functions.is_sorted_by_key(|function| std::cmp::Reverse(function.instructions)));
+
+        let (mut stack, mut sums): (Vec<(_, u64)>, BTreeMap<_, [u64; 3]>) = Default::default();
+        let mut last = 0;
+        for call in capture.calls() {
+            let mut count = |stack: &[(std::sync::Arc<str>, u64)], at: u64| {
+                if let Some((function, _)) = stack.last() {
+                    sums.entry(function.clone()).or_default()[1] += at - last;
+                }
+                last = at;
+            };
+            match call.unwrap() {
+                Call::Enter { function, at, .. } => {
+                    count(&stack, at);
+                    sums.entry(function.clone()).or_default()[0] += 1;
+                    stack.push((function, at));
+                }
+                Call::Leave { function, at, .. } => {
+                    count(&stack, at);
+                    let (entered, since) = stack.pop().unwrap();
+                    assert_eq!(entered, function);
+                    if stack.iter().all(|(other, _)| *other != function) {
+                        sums.entry(function).or_default()[2] += at - since;
+                    }
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(stack.is_empty());
+        for function in &functions {
+            let [calls, own, all] = sums[&*function.name];
+            let found = (function.calls, function.instructions, function.with_callees);
+            assert_eq!(found, (calls, own, all), "{name}: {}", function.name);
+        }
+        assert_eq!(functions.len(), sums.len());
+
+        let text = capture.write(Form::Callgrind, Vec::new()).unwrap().complete().unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let summary = format!("summary: {}", executed.len());
+        assert!(text.lines().any(|line| line == summary), "{text}");
+    }
+}
+
+#[test]
+fn nothing_is_missing_in_silence() {
+    let (path, executed) = trace("calls", "delta", "damage");
+    let whole = fs::read(&path).unwrap();
+    let elf = path.with_file_name("calls.elf");
+    let options = Options::default().program(&elf).parameters(Description::place(&path));
+
+    // Damage: the gap is an error, and what follows it is there.
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 0x40;
+    let place = path.with_file_name("damaged.trace");
+    fs::write(&place, &damaged).unwrap();
+    let capture = options.open(&place).unwrap();
+    let (mut gaps, mut after, mut found) = (0, 0, 0);
+    for next in capture.instructions() {
+        match next {
+            Ok(_) if gaps == 0 => found += 1,
+            Ok(_) => after += 1,
+            Err(Error::Gap(gap)) => {
+                assert!(gap.at.byte >= whole.len() as u64 / 2 - 40, "{gap}");
+                gaps += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let count = capture.sum::<Count>().unwrap();
+    assert_eq!(count.value.instructions, found + after);
+    if gaps > 0 {
+        assert!(after > 0 && !count.notes.is_empty() && count.complete().is_err());
+    } else {
+        assert_ne!(found, executed.len() as u64, "the damage has no effect");
+    }
+
+    // Cut off: the last item is an error.
+    fs::write(&place, &whole[..whole.len() / 3]).unwrap();
+    let capture = options.open(&place).unwrap();
+    let last = capture.instructions().last().unwrap();
+    assert!(
+        matches!(&last, Err(Error::Incomplete(what)) if what.contains("does not end"))
+            || matches!(last, Err(Error::Gap(_))),
+        "{last:?}"
+    );
+    assert!(capture.functions().unwrap().complete().is_err());
+
+    // Nothing at all.
+    fs::write(&place, [0; 64]).unwrap();
+    let capture = options.open(&place).unwrap();
+    assert!(capture.instructions().all(|next| next.is_err()));
+    assert!(capture.instructions().count() > 0);
+    assert!(capture.functions().unwrap().complete().is_err());
+}
+
+/// An iterator that nobody asks any more ends its thread, and a second one starts anew.
+#[test]
+fn iterators_can_be_dropped() {
+    let (path, executed) = trace("calls", "delta", "drop");
+    let capture = hartrace::open(&path).unwrap();
+    for _ in 0..50 {
+        let first: Vec<_> =
+            capture.instructions().take(3).map(|next| next.unwrap().address).collect();
+        assert_eq!(first, executed[..3]);
+        assert!(capture.calls().take(2).all(|call| call.is_ok()));
+    }
+}
+
+#[test]
+fn streams_are_read_once() {
+    let (path, executed) = trace("calls", "delta", "stream");
+    let input = fs::File::open(&path).unwrap();
+    let options = Options::default()
+        .program(path.with_file_name("calls.elf"))
+        .parameters(Description::place(&path));
+    let capture = options.stream("the port", input).unwrap();
+    assert_eq!(capture.name(), "the port");
+    let count: Count = capture.sum().unwrap().complete().unwrap();
+    assert_eq!(count.instructions, executed.len() as u64);
+    let again = capture.sum::<Count>().unwrap_err();
+    assert!(matches!(again, Error::Open(OpenError::StreamWasRead)), "{again}");
+    assert!(matches!(
+        capture.instructions().next(),
+        Some(Err(Error::Open(OpenError::StreamWasRead)))
+    ));
+}
+
+#[test]
+fn what_cannot_be_opened_says_why() {
+    let (path, _) = trace("calls", "delta", "errors");
+    let folder = path.parent().unwrap();
+    let missing = hartrace::open(folder.join("none.trace")).unwrap_err();
+    assert!(missing.to_string().contains("none.trace: cannot read"), "{missing}");
+    // Without its description.
+    let bare = folder.join("bare.trace");
+    fs::copy(&path, &bare).unwrap();
+    let error = hartrace::open(&bare).unwrap_err();
+    assert!(error.to_string().contains("without the encoder's parameters"), "{error}");
+    let options = Options::default().parameters(Description::place(&path));
+    let error = options.open(&bare).unwrap_err();
+    assert!(matches!(error, OpenError::NoProgram), "{error}");
+    let error = options.clone().program(&bare).open(&bare).unwrap_err();
+    assert!(matches!(error, OpenError::Program(_)), "{error}");
+    let error = options.program(folder.join("none.elf")).open(&bare).unwrap_err();
+    assert!(error.to_string().contains("none.elf: cannot read"), "{error}");
+}
