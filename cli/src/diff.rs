@@ -17,8 +17,12 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
     let params = args.stream.params.as_deref();
     files::one_standard(params.into_iter().chain([args.a.as_path(), args.b.as_path()]))?;
     let [mut first, mut second] = [described::find(&args.a)?, described::find(&args.b)?];
-    described::trust(&mut first, &args.stream);
-    described::trust(&mut second, &args.stream);
+    let options = args.stream.options();
+    // With a file of parameters, the descriptions need not be of these captures.
+    if args.stream.params.is_some() {
+        first.trust();
+        second.trust();
+    }
     // Where only one has a description, it is of both.
     let [of_a, of_b] = match (&first.description, &second.description) {
         (None, Some(_)) => [&second, &second],
@@ -27,8 +31,8 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
     };
     let mut setup = params::setup(&args.stream, Some(of_a))?;
     let mut other = params::setup(&args.stream, Some(of_b))?;
-    described::order(&mut first, &args.stream, &mut setup)?;
-    described::order(&mut second, &args.stream, &mut other)?;
+    options.order(&mut first, &mut setup)?;
+    options.order(&mut second, &mut other)?;
     let (a, b) = (described::read(&first)?, described::read(&second)?);
     let lists = (list(&a, &setup), list(&b, &other));
     if lists.0.is_empty() && lists.1.is_empty() {

@@ -180,6 +180,8 @@ impl fmt::Display for Failure {
     }
 }
 
+impl std::error::Error for Failure {}
+
 #[cfg(test)]
 #[path = "../tests/unit/failure.rs"]
 mod tests;

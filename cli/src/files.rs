@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, warn};
 use crate::progress::bar;
+use hartrace::opened::Files;
 use hartrace_capture::contents::CaptureReader;
 use hartrace_capture::described;
 use hartrace_capture::description::Description;
@@ -56,6 +57,9 @@ pub(crate) fn one_standard<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Re
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
     if let Some(error) = FileError::find(error) {
         return Failure::file(error);
+    }
+    if let Some(failure) = error.get_ref().and_then(|inner| inner.downcast_ref::<Failure>()) {
+        return failure.clone();
     }
     Failure::input(format_args!("cannot read: {error}")).at(name(path))
 }
@@ -165,6 +169,24 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
         false => limits::read_file(path),
     };
     bytes.map_err(|e| unreadable(path, &e))
+}
+
+/// The files that are given: they may be compressed, one may be standard input, and none may be an output.
+pub(crate) struct Given;
+
+impl Files for Given {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        read(path).map_err(io::Error::other)
+    }
+
+    fn read_text(&self, path: &Path, limit: u64) -> io::Result<String> {
+        let bytes = read_text(path, limit).map_err(io::Error::other)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn name(&self, path: &Path) -> String {
+        name(path)
+    }
 }
 
 /// Reads a whole text, which has a limit: see [`limits`].

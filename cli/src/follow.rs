@@ -1,19 +1,15 @@
 //! Decodes a capture with its program.
 
 use crate::args::FollowArgs;
+use crate::described;
 use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture};
-use crate::{described, image, params};
-use hartrace_capture::description::Description;
+use hartrace::opened::Etrace;
 use hartrace_capture::follow::Follow;
-use hartrace_capture::params::Setup;
-use hartrace_capture::perf::Recording;
-use hartrace_capture::programs::{Changing, Code, Placed};
 use hartrace_decoder::Count;
 use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_report::html::About;
 use hartrace_report::{Collect, Noted, Origin, decode};
-use hartrace_spaces::Timeline;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -40,80 +36,25 @@ impl Following {
         let path = args.capture()?;
         let inputs = args.program_files().chain(params_file).chain([path]);
         files::one_standard(inputs.chain(others))?;
-        let (described, setup) = described::followed(path, args)?;
-        if setup.params.nocontext_p && !args.context_elf.is_empty() {
-            return Err(Failure::usage("--context-elf, but the trace has no contexts")
-                .hint("--elf, or nocontext_p = 0 and context_width_p among the parameters"));
-        }
-        let code = image::code(args, &described)?;
-        if code.is_empty() && args.events.events.is_none() {
-            return Err(Failure::usage("a trace cannot be followed without the program")
-                .hint("--elf PROG, or --image FILE@ADDR for bare code"));
-        }
-        let changing = image::changing(&args.events, &setup)?;
-        let known = described.description.as_ref();
-        let name = described.name.clone();
-        let mut following = Self::new(name, args, setup, code, changing, known)?;
-        following.instructions = described.instructions();
-        following.programs = match args.has_program() {
-            true => args.program_files().map(Path::to_owned).collect(),
-            false => described.program_files(),
-        };
-        Ok((following, described::open(&described)?))
+        let mut etrace = args.options().open_etrace(described::find(path)?)?;
+        let capture = described::open(&etrace.described)?;
+        described::check_cut(etrace.cut.take(), &etrace.described.name, args.strict)?;
+        Ok((Self::of(etrace), capture))
     }
 
-    /// Reads parameters and programs for E-Trace in a recording of perf. `elf` are programs at the addresses
-    /// where they were mapped; `timeline` has what was mapped.
-    pub(crate) fn recorded(
-        path: &Path,
-        args: &FollowArgs,
-        elf: &[Placed],
-        recording: &Recording,
-        timeline: Timeline,
-    ) -> Result<Self, Failure> {
-        let setup = params::recorded(&args.stream, recording)?;
-        let code = image::placed(elf, &args.image)?;
-        let changing = Changing::recorded(timeline, &setup.params);
-        let following = Self::new(files::name(path), args, setup, code, Some(changing), None)?;
-        let programs = elf.iter().map(|placed| placed.path.clone()).collect();
-        Ok(Self { programs, ..following })
-    }
-
-    fn new(
-        capture: String,
-        args: &FollowArgs,
-        mut setup: Setup,
-        code: Vec<Code>,
-        changing: Option<Changing>,
-        known: Option<&Description>,
-    ) -> Result<Self, Failure> {
-        setup.compat = args.compat.unwrap_or(setup.compat);
-        params::check_compat(&setup)?;
+    /// What it takes to decode. Warns of what can be done without.
+    pub(crate) fn of(etrace: Etrace) -> Self {
+        etrace.warnings.iter().for_each(warn);
+        let known = etrace.described.description.as_ref();
         let about = About {
-            capture,
+            capture: etrace.described.name.clone(),
             protocol: "E-Trace".into(),
             command: known.and_then(|known| known.command.clone()),
-            programs: code.iter().map(|code| code.name.clone()).collect(),
+            programs: etrace.names,
             ..About::default()
         };
-        let mut programs = image::load(code, setup.xlen)?;
-        if let Some(isa) = args.isa {
-            let (bits, traced) = (isa.xlen.bits(), setup.xlen.bits());
-            if bits != traced {
-                let what = format!("--isa of RV{bits}, but the trace is of RV{traced}");
-                return Err(Failure::usage(what).hint(format_args!("--xlen {bits}")));
-            }
-            programs.set_isa(isa);
-        }
-        if let Some(changing) = changing {
-            programs.change(changing);
-        }
-        let mut follow = Follow::new(setup, programs);
-        follow.trap_vectors(&args.trap_vectors(known));
-        follow.config.resync = args.resync;
-        follow.config.max_blocks = args.max_blocks.unwrap_or(follow.config.max_blocks);
-        follow.threads = args.threads.unwrap_or(follow.threads);
-        Ok(Self { follow, about, programs: Vec::new(), instructions: None })
+        let instructions = etrace.described.instructions();
+        Self { follow: etrace.follow, about, programs: etrace.files, instructions }
     }
 
     /// Decodes a capture in parts of about `size` bytes. Each part goes to a sink that `make` makes,

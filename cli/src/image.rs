@@ -1,13 +1,12 @@
 //! Programs that the command line names.
 
-use crate::args::{EventsArgs, FollowArgs};
+use crate::args::FollowArgs;
 use crate::described;
 use crate::failure::{Failure, warn};
 use crate::files;
 use hartrace_capture::described::Described;
 use hartrace_capture::description::{At, Description, Traced};
-use hartrace_capture::params::Setup;
-use hartrace_capture::programs::{Changing, Code, Overlap, Placed, Programs, Unloadable};
+use hartrace_capture::programs::{Code, Overlap, Placed, Programs, Unloadable};
 use hartrace_decoder::ElfError;
 use hartrace_isa::Xlen;
 use std::path::Path;
@@ -15,24 +14,10 @@ use std::path::Path;
 /// Reads the code that the command line names: programs, then bare code, then the programs of single
 /// contexts. Without any, it is that of the description.
 pub(crate) fn code(args: &FollowArgs, described: &Described) -> Result<Vec<Code>, Failure> {
-    let mut given = placed(&args.elf, &args.image)?;
-    for (id, placed) in &args.context_elf {
-        given.push(Code { context: Some(*id), ..read(placed, At::Bias(placed.address))? });
-    }
-    if given.is_empty() {
-        given = described::code(described)?;
-    }
-    for code in &given {
-        match (described.difference(code), described.instead_of(code)) {
-            (Some(error), _) => warn(format_args!("{}: {error}", code.name)),
-            (None, Some(traced)) => {
-                let what = "this is not the program that was traced, which is";
-                warn(format_args!("{}: {what} {traced}", code.name));
-            }
-            (None, None) => {}
-        }
-    }
-    Ok(given)
+    let mut warnings = Vec::new();
+    let code = args.options().code(described, &mut warnings);
+    warnings.iter().for_each(warn);
+    Ok(code?)
 }
 
 /// Reads programs, then bare code.
@@ -73,29 +58,6 @@ pub(crate) fn warn_of(overlaps: Vec<Overlap>) {
     for overlap in overlaps {
         warn(format_args!("{overlap}; try another address or bias"));
     }
-}
-
-/// Reads the log of changes to the code, if there is one.
-pub(crate) fn changing(args: &EventsArgs, setup: &Setup) -> Result<Option<Changing>, Failure> {
-    let (Some(log), Some(path)) = (args.log()?, &args.events) else {
-        return match args.context_id {
-            Some(_) => Err(Failure::usage("--context-id applies only to processes of a log")
-                .hint("--events LOG, or the same without it")),
-            None => Ok(None),
-        };
-    };
-    let Some(holds) = args.context_id else {
-        return Err(Failure::usage("it is not known what the context of the hart holds")
-            .hint("--context-id tid, if it holds a thread or process"));
-    };
-    let changing = Changing::new(path, &log, holds, &setup.params);
-    let (changing, warnings) = changing.map_err(|error| {
-        Failure::usage(error)
-            .at(path.display())
-            .hint("a log with @POSITION, or notime_p = 0 and time_width_p among the parameters")
-    })?;
-    warnings.iter().for_each(warn);
-    Ok(Some(changing))
 }
 
 impl From<Unloadable> for Failure {

@@ -28,6 +28,7 @@ mod image;
 mod input;
 mod job;
 mod manual;
+mod opened;
 mod params;
 mod parts;
 mod probe;

@@ -1,24 +1,23 @@
 //! Streams, as the command line and a parameter file describe them.
 
 use crate::args::StreamArgs;
-use crate::failure::{Failure, warn};
+use crate::failure::Failure;
 use crate::files;
 use hartrace_capture::described::Described;
-use hartrace_capture::framing::{self, Fields, Kind};
-use hartrace_capture::limits::DOCUMENT_BYTES;
-use hartrace_capture::params::{DocumentError, Draft, Given, Setup, SetupError};
-use hartrace_capture::perf::Recording;
+use hartrace_capture::framing::{self, Kind};
+use hartrace_capture::params::{DocumentError, Draft, Setup, SetupError};
 use hartrace_etrace::{Compat, Unit};
 use std::path::Path;
 
 /// Reads the parameter file, if any, and completes it from the command line. Without a file, parameters are
 /// those of the description.
 pub(crate) fn setup(args: &StreamArgs, described: Option<&Described>) -> Result<Setup, Failure> {
-    let draft = args.params.as_deref().map(draft).transpose()?;
+    let options = args.options();
+    let draft = options.read_draft()?;
     let place = args.params.as_deref().or_else(|| described?.file());
     let setup = match described {
-        Some(described) => described.setup(draft, &given(args)),
-        None => Setup::new(draft, &given(args)),
+        Some(described) => described.setup(draft, &options.given()),
+        None => Setup::new(draft, &options.given()),
     };
     setup.map_err(|error| match place {
         Some(place) => Failure::from(error).at(files::name(place)),
@@ -27,41 +26,8 @@ pub(crate) fn setup(args: &StreamArgs, described: Option<&Described>) -> Result<
 }
 
 pub(crate) fn draft(path: &Path) -> Result<Draft, Failure> {
-    Draft::read_with(path, &mut |path| {
-        Ok((files::name(path), files::read_text(path, DOCUMENT_BYTES)?))
-    })
-}
-
-/// The same for E-Trace in a recording of perf, which tells some of it.
-pub(crate) fn recorded(args: &StreamArgs, recording: &Recording) -> Result<Setup, Failure> {
-    let Some(path) = &args.params else { return Err(SetupError::NoParameters.into()) };
-    let mut draft = draft(path)?;
-    let given = given(args);
-    if let Some(bits) = recording.complete(&mut draft, &given) {
-        let cpus = recording.cpus.unwrap_or(0);
-        let what = format!("srcID is taken to have {bits} bits, for {cpus} CPUs");
-        warn(format_args!("{what}; --src-bits overrides it"));
-    }
-    let failed = |error: SetupError| Failure::from(error).at(files::name(path));
-    Setup::new(Some(draft), &given).map_err(failed)
-}
-
-fn given(args: &StreamArgs) -> Given {
-    let fields = &args.fields;
-    Given {
-        xlen: args.xlen,
-        framing: args.framing,
-        fields: Fields {
-            src_bits: fields.src_bits,
-            timestamp_bytes: fields.timestamp_bytes,
-            type_bits: fields.type_bits,
-            instruction_type: fields.instruction_type,
-            hart_bits: fields.hart_bits,
-            atid: fields.atid,
-            source: fields.source,
-        },
-        find_sync: args.find_sync || args.ring.is_some(),
-    }
+    let args = StreamArgs { params: Some(path.to_owned()), ..StreamArgs::default() };
+    Ok(args.options().read_draft()?.unwrap_or_default())
 }
 
 /// Only payloads of rv_tracer can be read from its records, whose rest is zeros: others end where their last bit repeats.

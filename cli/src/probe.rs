@@ -1,6 +1,6 @@
 //! `hartrace probe`.
 
-use crate::args::ProbeArgs;
+use crate::args::{ProbeArgs, StreamArgs};
 use crate::described;
 use crate::failure::{Failure, Status};
 use crate::files;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Status, Failure> {
     }
     let mut code = image::placed(&args.elf, &args.image)?;
     if code.is_empty() && described.missing_program().is_none() {
-        code = described::code(&described)?;
+        code = StreamArgs::default().options().code(&described, &mut Vec::new())?;
     }
     let first = || code.iter().find(|code| code.is_elf()).map_or(Xlen::Rv64, Code::xlen);
     let xlen = args.xlen.unwrap_or_else(first);

@@ -1,21 +1,24 @@
 //! Captures of Arm systems, and recordings of Linux perf.
 
 use crate::capture::{Arm, Trace};
-use crate::error::OpenError;
+use crate::error::{Absent, OpenError};
 use crate::etrace;
 use crate::options::Options;
-use hartrace_arm_decoder::Mark;
+use hartrace_arm_decoder::{Mark, Memory};
 use hartrace_capture::perf::{self, Finder, Given, Recording};
 use hartrace_capture::programs::Placed;
+use hartrace_capture::snapshot::Core;
 use hartrace_capture::system::{
-    self, OpenError as BufferError, Portion, System, SystemError, Traced, add_code,
+    self, OpenError as BufferError, Origin, Portion, System, SystemError, Traced, add_code,
 };
 use hartrace_isa::Xlen;
+use hartrace_isa::arm::Arch;
 use hartrace_spaces::{Holds, Timeline};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Addresses of Arm cores have 16 digits, whatever their width.
 const XLEN: Xlen = Xlen::Rv64;
@@ -35,10 +38,16 @@ pub(crate) fn system(options: &Options, path: &Path) -> Result<Arm, OpenError> {
     let (sources, nobody) = opened.sources()?;
     if sources.is_empty() {
         let buffer = Some(opened.name.to_owned());
-        return Err(OpenError::NoTrace { path: path.into(), buffer });
+        let losses = opened.gaps.iter().chain(&nobody).cloned().collect();
+        return Err(OpenError::NoTrace { path: path.into(), why: Absent { buffer, losses } });
     }
-    let all = system.traced(sources, opened.log.as_ref(), options.context_id, &mut warnings);
-    let all = all.map_err(|error| match error {
+    let all = match options.only_packets {
+        true => {
+            Ok(sources.into_iter().map(|(origin, portions)| packets(origin, portions)).collect())
+        }
+        false => system.traced(sources, opened.log.as_ref(), options.context_id, &mut warnings),
+    };
+    let all: Vec<Traced<'_>> = all.map_err(|error| match error {
         SystemError::Files(error) => wrong(error),
         error => OpenError::System(error),
     })?;
@@ -49,6 +58,18 @@ pub(crate) fn system(options: &Options, path: &Path) -> Result<Arm, OpenError> {
     losses.extend(wrong.into_iter().map(|what| format!("event log: {what}")));
     let (all, marks) = (all.into_iter().map(owned).collect(), opened.capture.marks.clone());
     arm(options, path, &options.programs, all, marks, warnings, losses)
+}
+
+/// A source of which only the packets are of interest.
+fn packets<'c>(origin: &Origin<'_>, portions: Vec<Portion<'c>>) -> Traced<'c> {
+    Traced {
+        name: origin.name(),
+        id: origin.id().into(),
+        portions,
+        core: origin.core().unwrap_or(Core { arch: Arch::Later, m_profile: false }),
+        memory: Arc::new(Memory::new()),
+        timeline: None,
+    }
 }
 
 /// Opens a recording.
@@ -63,10 +84,14 @@ pub(crate) fn recording(
         perf::Trace::Coresight(_) => {
             let found =
                 system::recorded(&recording, options.context_id, |image| finder.code(image));
-            let found = found.ok_or(OpenError::NoTrace { path: path.into(), buffer: None })?;
+            let none = |losses| {
+                let why = Absent { losses, ..Absent::default() };
+                OpenError::NoTrace { path: path.into(), why }
+            };
+            let found = found.ok_or_else(|| none(Vec::new()))?;
             warnings.extend(found.warnings.iter().chain(&finder.refused).cloned());
             if found.sources.is_empty() {
-                return Err(OpenError::NoTrace { path: path.into(), buffer: None });
+                return Err(none(found.gaps));
             }
             let programs = finder.placed(&options.programs, &recording.log);
             let (all, marks, losses) = (found.sources, found.marks, found.gaps);
@@ -109,7 +134,10 @@ fn arm(
 ) -> Result<Arm, OpenError> {
     let files: Vec<_> = programs.iter().map(|placed| placed.path.clone()).collect();
     let names = files.iter().map(|file| options.files.name(file)).collect();
-    let code = etrace::placed(options, programs, &options.images)?;
+    let code = match options.only_packets {
+        true => Vec::new(),
+        false => etrace::placed(options, programs, &options.images)?,
+    };
     let programs = add_code(&mut sources, code, XLEN)?;
     let name = options.files.name(path);
     let threads = options.thread_count();

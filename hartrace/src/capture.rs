@@ -33,13 +33,17 @@ pub struct Capture {
     trace: Arc<Trace>,
 }
 
-/// What a capture consists of.
-pub(crate) enum Trace {
+/// What it takes to decode a capture.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Trace {
+    /// E-Trace.
     Etrace(Box<Etrace>),
+    /// ETMv4, ETE and PTM.
     Arm(Box<Arm>),
 }
 
-/// Everything that it takes to decode E-Trace, for those who do it themselves: see [`Options::open_etrace`].
+/// What it takes to decode E-Trace.
 #[non_exhaustive]
 pub struct Etrace {
     /// How to follow it.
@@ -60,17 +64,28 @@ pub struct Etrace {
     pub(crate) files_of: Arc<dyn Files>,
 }
 
-/// Everything that it takes to decode the sources of an Arm system.
-pub(crate) struct Arm {
-    pub(crate) name: String,
-    pub(crate) sources: Vec<Traced<'static>>,
-    pub(crate) marks: Vec<Mark>,
-    pub(crate) programs: Programs,
-    pub(crate) names: Vec<String>,
-    pub(crate) files: Vec<PathBuf>,
-    pub(crate) warnings: Vec<String>,
-    pub(crate) losses: Vec<String>,
-    pub(crate) threads: NonZeroUsize,
+/// What it takes to decode the sources of an Arm system.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Arm {
+    /// The capture, for messages.
+    pub name: String,
+    /// The sources.
+    pub sources: Vec<Traced<'static>>,
+    /// Triggers and flushes in frames.
+    pub marks: Vec<Mark>,
+    /// The names of the code.
+    pub programs: Programs,
+    /// The names of the programs that were given.
+    pub names: Vec<String>,
+    /// Their files.
+    pub files: Vec<PathBuf>,
+    /// What can be done without.
+    pub warnings: Vec<String>,
+    /// What is missing apart from the traces of sources.
+    pub losses: Vec<String>,
+    /// Threads to decode on.
+    pub threads: NonZeroUsize,
 }
 
 /// What was decoded, and what is missing in it.
@@ -101,10 +116,6 @@ impl<T> Decoded<T> {
 }
 
 impl Capture {
-    pub(crate) fn new(trace: Trace) -> Self {
-        Self { trace: Arc::new(trace) }
-    }
-
     /// Opens a capture of any kind that needs no [`Options`].
     ///
     /// # Errors
@@ -114,7 +125,8 @@ impl Capture {
         Options::default().open(path)
     }
 
-    pub(crate) fn trace(&self) -> &Arc<Trace> {
+    /// What it takes to decode it, for those who do that themselves.
+    pub fn trace(&self) -> &Arc<Trace> {
         &self.trace
     }
 
@@ -415,20 +427,11 @@ impl Arm {
     fn how(&self) -> How {
         How { threads: self.threads, limits: None, named: false }
     }
-
-    /// Triggers and flushes.
-    pub(crate) fn marks(&self) -> &[Mark] {
-        &self.marks
-    }
 }
 
-impl Capture {
-    /// Triggers and flushes in the frames of CoreSight.
-    pub fn marks(&self) -> &[Mark] {
-        match &*self.trace {
-            Trace::Etrace(_) => &[],
-            Trace::Arm(arm) => arm.marks(),
-        }
+impl From<Trace> for Capture {
+    fn from(trace: Trace) -> Self {
+        Self { trace: Arc::new(trace) }
     }
 }
 

@@ -10,6 +10,7 @@ use hartrace_capture::system::{BindError, NoFrames, SystemError};
 use hartrace_capture::text::shown;
 use hartrace_capture::{perf, snapshot, system};
 use hartrace_isa::Xlen;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -128,13 +129,32 @@ pub enum OpenError {
     #[error(transparent)]
     System(SystemError),
     /// There is no trace that can be decoded.
-    #[error("{}: no ETMv4, ETE or PTM trace{}", shown(path), buffer.as_ref().map_or(String::new(), |name| format!(" in {name}")))]
+    #[error("{}: no ETMv4, ETE or PTM trace{why}", shown(path))]
     NoTrace {
         /// The capture.
         path: PathBuf,
-        /// The buffer.
-        buffer: Option<String>,
+        /// What is in its place.
+        why: Absent,
     },
+}
+
+/// What is in the place of a trace that can be decoded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Absent {
+    /// The buffer that was looked at.
+    pub buffer: Option<String>,
+    /// What is there, but cannot be decoded.
+    pub losses: Vec<String>,
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(buffer) = &self.buffer {
+            write!(f, " in {buffer}")?;
+        }
+        self.losses.iter().try_for_each(|loss| write!(f, "; {loss}"))
+    }
 }
 
 impl OpenError {
@@ -199,8 +219,8 @@ pub struct Gap {
     pub cause: hartrace_decoder::Fault,
 }
 
-impl std::fmt::Display for Gap {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { source, at, cause } = self;
         write!(f, "gap at byte {}, packet {}", at.byte, at.packet)?;
         source.map_or(Ok(()), |id| write!(f, ", source {id}"))?;

@@ -68,9 +68,8 @@ mod files;
 mod options;
 mod steps;
 
-pub use capture::{Capture, Decoded, Etrace};
+pub use capture::{Capture, Decoded};
 pub use error::{Error, Gap, OpenError};
-pub use files::Files;
 pub use options::Options;
 pub use steps::{
     Block, Blocks, Call, CallSteps, Events, Happened, Instruction, Instructions, Step, Steps,
@@ -79,6 +78,13 @@ pub use steps::{
 pub use hartrace_capture::description::Description;
 pub use hartrace_decoder::{Count, Coverage, Edges, Event, Sink, StreamPos};
 pub use hartrace_report::{Form, FunctionTotal, Note, Report};
+
+/// Captures taken apart: what it takes to decode them, for those who do that themselves.
+pub mod opened {
+    pub use crate::capture::{Arm, Etrace, Trace};
+    pub use crate::error::Absent;
+    pub use crate::files::Files;
+}
 
 /// Encodes what retires.
 ///

@@ -1,6 +1,6 @@
 //! What is known of a capture besides what it says itself.
 
-use crate::capture::{Capture, Etrace, Trace};
+use crate::capture::{Arm, Capture, Etrace, Trace};
 use crate::error::OpenError;
 use crate::files::{Disk, Files};
 use crate::{arm, etrace};
@@ -78,6 +78,8 @@ pub struct Options {
     pub buffer: Option<String>,
     /// How frames are found in that buffer, if not as its format says.
     pub frames: Option<Mode>,
+    /// Only the packets of a snapshot or package are of interest, so that its memory is not read.
+    pub only_packets: bool,
     /// Where the files of a recorded machine are, if not here.
     pub sysroot: Option<PathBuf>,
     /// Folders with files by build identifier, as perf keeps them in `~/.debug`.
@@ -109,6 +111,7 @@ impl Default for Options {
             threads: None,
             buffer: None,
             frames: None,
+            only_packets: false,
             sysroot: None,
             build_ids: Vec::new(),
             files: Arc::new(Disk),
@@ -161,13 +164,13 @@ impl Options {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Capture, OpenError> {
         let path = path.as_ref();
         if is_arm(path) {
-            return self.open_system(path);
+            return Ok(Trace::Arm(Box::new(self.open_system(path)?)).into());
         }
         if Recording::is_one(path) {
             let bytes = self.read_file(path)?;
-            return self.open_recording(path, Recording::read(bytes)?);
+            return Ok(self.open_recording(path, Recording::read(bytes)?)?.into());
         }
-        self.open_described(Described::find(path)?)
+        Ok(Trace::Etrace(Box::new(self.open_etrace(Described::find(path)?)?)).into())
     }
 
     /// Opens a stream of E-Trace, which can be decoded once. It needs parameters and a program. `name` is for messages.
@@ -183,19 +186,10 @@ impl Options {
         let described = Described::unknown(Path::new(name), name.into());
         let mut etrace = etrace::open(self, described)?;
         etrace.stream = Some(Mutex::new(Some(Box::new(input))));
-        Ok(Capture::new(Trace::Etrace(Box::new(etrace))))
+        Ok(Trace::Etrace(Box::new(etrace)).into())
     }
 
     /// Opens a capture of E-Trace with what is known of it.
-    ///
-    /// # Errors
-    ///
-    /// As of [`open`](Self::open).
-    pub fn open_described(&self, described: Described) -> Result<Capture, OpenError> {
-        Ok(Capture::new(Trace::Etrace(Box::new(self.open_etrace(described)?))))
-    }
-
-    /// The same, as what it takes to decode E-Trace.
     ///
     /// # Errors
     ///
@@ -209,8 +203,8 @@ impl Options {
     /// # Errors
     ///
     /// As of [`open`](Self::open).
-    pub fn open_system(&self, path: &Path) -> Result<Capture, OpenError> {
-        Ok(Capture::new(Trace::Arm(Box::new(arm::system(self, path)?))))
+    pub fn open_system(&self, path: &Path) -> Result<Arm, OpenError> {
+        arm::system(self, path)
     }
 
     /// Opens a recording of Linux perf.
@@ -218,8 +212,8 @@ impl Options {
     /// # Errors
     ///
     /// As of [`open`](Self::open).
-    pub fn open_recording(&self, path: &Path, recording: Recording) -> Result<Capture, OpenError> {
-        Ok(Capture::new(arm::recording(self, path, recording)?))
+    pub fn open_recording(&self, path: &Path, recording: Recording) -> Result<Trace, OpenError> {
+        arm::recording(self, path, recording)
     }
 
     /// Whether a program or other code is given.
@@ -242,7 +236,7 @@ impl Options {
     }
 
     /// What is given of a stream besides its file of parameters.
-    pub(crate) fn given(&self) -> Given {
+    pub fn given(&self) -> Given {
         Given {
             xlen: self.xlen,
             framing: self.framing,

@@ -1,11 +1,8 @@
 //! Arguments for code that changes while it is traced.
 
 use super::values::named;
-use crate::failure::Failure;
-use crate::files;
 use clap::Args;
-use hartrace_capture::limits::STREAM_BYTES;
-use hartrace_spaces::{Holds, Log};
+use hartrace_spaces::Holds;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -20,14 +17,4 @@ pub(crate) struct EventsArgs {
     /// What the context identifier holds, by which --events distinguishes processes
     #[arg(long, value_parser = named(Holds::NAMED))]
     pub(crate) context_id: Option<Holds>,
-}
-
-impl EventsArgs {
-    /// The log, if there is one.
-    pub(crate) fn log(&self) -> Result<Option<Log>, Failure> {
-        let Some(path) = &self.events else { return Ok(None) };
-        let text = files::read_text(path, STREAM_BYTES)?;
-        let log = Log::parse(&path.display().to_string(), &String::from_utf8_lossy(&text));
-        log.map(Some).map_err(Failure::input)
-    }
 }

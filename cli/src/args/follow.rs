@@ -6,6 +6,7 @@ use super::{EventsArgs, StreamArgs};
 use crate::failure::Failure;
 use clap::Args;
 use clap::ValueHint::FilePath;
+use hartrace::Options;
 use hartrace_capture::description::{Description, trap_vector};
 use hartrace_capture::programs::Placed;
 use hartrace_decoder::Resync;
@@ -15,7 +16,6 @@ use hartrace_isa::Isa;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 /// A capture, and the program to follow it through.
 #[derive(Debug, Args)]
@@ -77,10 +77,21 @@ pub(crate) struct FollowArgs {
 }
 
 impl FollowArgs {
-    /// Threads to decode on.
-    pub(crate) fn threads(&self) -> NonZeroUsize {
-        let cores = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        self.threads.unwrap_or_else(cores)
+    /// The same, as the library has it.
+    pub(crate) fn options(&self) -> Options {
+        let mut options = self.stream.options();
+        options.programs = self.elf.clone();
+        options.images = self.image.clone();
+        options.context_programs = self.context_elf.clone();
+        options.isa = self.isa;
+        options.events = self.events.events.clone();
+        options.context_id = self.events.context_id;
+        options.trap_vectors = self.tvec.iter().copied().collect();
+        options.compat = self.compat;
+        options.resync = self.resync;
+        options.max_blocks = self.max_blocks;
+        options.threads = self.threads;
+        options
     }
 
     /// The files with code that are given.

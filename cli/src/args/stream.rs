@@ -1,15 +1,18 @@
 //! Arguments that describe a stream of packets.
 
 use super::values;
+use crate::files::Given;
 use clap::Args;
-use hartrace_capture::framing::Kind;
+use hartrace::Options;
+use hartrace_capture::framing::{Fields, Kind};
 use hartrace_capture::ring::Ring;
 use hartrace_etrace::Compat;
 use hartrace_isa::Xlen;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a stream looks like.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Stream options")]
 pub(crate) struct StreamArgs {
     /// Encoder parameters: TOML with the specification's names, or a vector's configuration JSON
@@ -44,6 +47,29 @@ pub(crate) struct StreamArgs {
     pub(crate) ring: Option<Ring>,
     #[command(flatten)]
     pub(crate) fields: FramingArgs,
+}
+
+impl StreamArgs {
+    /// The same, as the library has it.
+    pub(crate) fn options(&self) -> Options {
+        let mut options = Options::default();
+        options.parameters = self.params.clone();
+        options.xlen = self.xlen;
+        options.framing = self.framing;
+        options.fields = Fields {
+            src_bits: self.fields.src_bits,
+            timestamp_bytes: self.fields.timestamp_bytes,
+            type_bits: self.fields.type_bits,
+            instruction_type: self.fields.instruction_type,
+            hart_bits: self.fields.hart_bits,
+            atid: self.fields.atid,
+            source: self.fields.source,
+        };
+        options.find_sync = self.find_sync;
+        options.ring = self.ring;
+        options.files = Arc::new(Given);
+        options
+    }
 }
 
 /// Widths and values of framing fields; a field that is not given is 0 or absent.

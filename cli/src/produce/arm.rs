@@ -4,11 +4,9 @@ use super::page;
 use crate::args::{Emit, FollowArgs};
 use crate::failure::{Failure, Status, warn};
 use crate::job::{Job, Product};
-use crate::{files, gaps, image};
-use hartrace_arm_decoder::Mark;
-use hartrace_arm_decoder::program::ProgramError;
-use hartrace_capture::programs::{Placed, Programs};
-use hartrace_capture::system::{Traced, Unloadable, add_code};
+use crate::{files, gaps};
+use hartrace::opened::Arm;
+use hartrace_capture::system::Traced;
 use hartrace_capture::text::message;
 use hartrace_decoder::Fault;
 use hartrace_isa::Xlen;
@@ -18,6 +16,7 @@ use hartrace_report::{Form, Limits, Look, Naming, Printer, Report, With};
 use indicatif::ProgressBar;
 use std::fmt;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 /// Addresses are printed with all 16 digits.
 const XLEN: Xlen = Xlen::Rv64;
@@ -86,33 +85,35 @@ pub(super) fn check_stream(follow: &FollowArgs, what: &str) -> Result<(), Failur
 }
 
 /// Refuses limits without anything between them.
-pub(super) fn within(any: bool, limits: Option<Limits>) -> Result<(), Failure> {
+fn within(any: bool, limits: Option<Limits>) -> Result<(), Failure> {
     match limits {
         Some(_) if !any => Err(Failure::gap("nothing of any source is between --from and --to")),
         _ => Ok(()),
     }
 }
 
-/// Prints elements, ranges, or a form that traces of every protocol have.
-pub(super) fn print(
-    name: String,
-    job: &Job<'_>,
-    elf: &[Placed],
-    mut all: Vec<Traced<'_>>,
-    marks: &[Mark],
-    mut losses: Losses,
-) -> Result<Status, Failure> {
-    let programs = load(job, elf, &mut all)?;
+/// Prints packets, elements, ranges, or a form that traces of every protocol have.
+pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
+    let Arm { name, sources: all, marks, programs, .. } = &system;
+    let mut losses = Losses::new(job);
+    system.losses.iter().try_for_each(|loss| losses.gap(loss))?;
     let several = all.len() > 1;
     // Messages about gaps name the source of a table in any case.
     let named = matches!(job.product, Product::Text(Emit::Form(Form::Edges | Form::Coverage)));
-    let how = How { threads: job.captured.follow.threads(), limits: limits(job)?, named };
-    let decoding = Decoding { name: &name, job, all: &all, how };
+    let how = How { threads: system.threads, limits: limits(job)?, named };
+    let decoding = Decoding { name, job, all, how };
     let mut out = files::stdout();
     let status = match job.product {
+        Product::Text(Emit::Packets) => {
+            let portions = all.iter().map(|source| &source.portions[..]);
+            let any = arm::packets(portions, marks, how.limits, &mut out)?;
+            out.flush()?;
+            within(any, how.limits)?;
+            return Ok(losses.status);
+        }
         Product::Text(emit @ (Emit::Ranges | Emit::Elements)) => {
             let (ranges, strict) = (emit == Emit::Ranges, job.is_strict());
-            let any = arm::elements(&all, ranges, strict, how, &mut out, |traced, gaps| {
+            let any = arm::elements(all, ranges, strict, how, &mut out, |traced, gaps| {
                 let what = format_args!("{}: {gaps} stretches could not be followed", traced.name);
                 losses.gap(format_args!("{what}; --emit elements"))
             })?;
@@ -133,35 +134,34 @@ pub(super) fn print(
         }
         Product::Text(Emit::Form(Form::Listing)) => {
             let mut printer = decoding.printer(arm::Listing::default(), job.out()?);
-            let outcome = arm::listing(&mut printer, how, &all, &programs);
+            let outcome = arm::listing(&mut printer, how, all, programs);
             let (status, out) = end(printer, outcome)?;
             out.finish()?;
             Ok(status)
         }
         Product::Page(roots) => {
-            let mut html = Html::new(&programs, XLEN);
+            let mut html = Html::new(programs, XLEN);
             let about = About {
                 capture: name.clone(),
                 protocol: "CoreSight".into(),
                 command: None,
-                programs: elf.iter().map(|placed| files::name(&placed.path)).collect(),
-                roots: page::roots(elf.iter().map(|placed| &*placed.path), roots)?,
+                programs: system.names.clone(),
+                roots: page::roots(system.files.iter().map(PathBuf::as_path), roots)?,
             };
             let out = job.out()?;
             let (status, _) = decoding.run(&mut html, io::sink())?;
             page::write(html, &about, None, out)?;
             Ok(status)
         }
-        Product::Text(emit @ (Emit::Form(_) | Emit::Packets)) => {
-            let form = if let Emit::Form(form) = emit { form } else { Form::Json };
+        Product::Text(Emit::Form(form)) => {
             if form == Form::Json {
                 arm::marks(marks, true, &mut out)?;
                 out.flush()?;
             }
             let look = Look {
-                programs: &programs,
+                programs,
                 xlen: XLEN,
-                name: &name,
+                name,
                 json: job.json,
                 headings: several,
                 naming: if several { Naming::Always } else { Naming::Never },
@@ -172,19 +172,6 @@ pub(super) fn print(
     };
     programs.warnings().iter().for_each(warn);
     Ok(if losses.status == Status::Clean { status? } else { status.map(|_| losses.status)? })
-}
-
-/// Adds the code that the command line names to what the sources see; returns its names.
-fn load(job: &Job<'_>, elf: &[Placed], all: &mut [Traced<'_>]) -> Result<Programs, Failure> {
-    let code = image::placed(elf, &job.captured.follow.image)?;
-    add_code(all, code, XLEN).map_err(|Unloadable { name, error }| {
-        let failure = Failure::input(&error).at(name);
-        match error {
-            ProgramError::NotElf(_) => failure.hint("--image FILE@ADDR, if this is bare code"),
-            ProgramError::NoSegments => failure.hint("the program after linking"),
-            _ => failure,
-        }
-    })
 }
 
 /// What to print.

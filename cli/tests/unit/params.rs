@@ -13,7 +13,7 @@ fn of(text: &str, line: &str) -> Result<Setup, Failure> {
     let words = ["x"].into_iter().chain(line.split_whitespace());
     let args = Only::try_parse_from(words).expect("options");
     let draft = Draft::parse(text, "p")?;
-    Ok(Setup::new(Some(draft), &given(&args.stream))?)
+    Ok(Setup::new(Some(draft), &args.stream.options().given())?)
 }
 
 #[test]
