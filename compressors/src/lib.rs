@@ -1,5 +1,26 @@
 //! Compressors of program traces.
 //!
+//! ```
+//! use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Workload, chosen};
+//! use hartrace_executions::executed::Program;
+//! use hartrace_executions::executed::bundled::PROGRAMS;
+//!
+//! let (name, elf) = PROGRAMS[0];
+//! let program = Program::new(name, elf.to_vec())?;
+//! let (schemes, limit) = (chosen(&["E-Trace".into(), "TMBP".into()], &[])?, 20_000);
+//! let mut comparison = Comparison::new(schemes, Options { limit, sync_every: None });
+//! comparison.measure(
+//!     &[&program],
+//!     |program| Ok::<_, ComparisonError>(Workload::execute(program, limit)?),
+//!     || (),
+//! )?;
+//! assert!(comparison.is_verified());
+//! for figures in &comparison.figures {
+//!     println!("{} {:.3} bits per instruction", figures.scheme, figures.bits_per_instruction);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! This crate contains the hardware schemes that have been proposed to compress the trace of a program, each
 //! with its decompressor, next to general-purpose compressors. A [`Compressor`] turns the rows of the ingress
 //! port into bits. A [`Decompressor`] recovers every instruction from these bits and the program. [`Scheme`]

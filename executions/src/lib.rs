@@ -1,5 +1,18 @@
 //! Reads logs of a hart and converts them into what the hart would have reported to its trace encoder.
 //!
+//! ```
+//! use hartrace_executions::executed::Program;
+//! use hartrace_executions::executed::bundled::PROGRAMS;
+//! use hartrace_iss::Step;
+//!
+//! let (name, elf) = PROGRAMS[0];
+//! let program = Program::new(name, elf.to_vec())?;
+//! let mut executed = Vec::new();
+//! program.steps(1000, &mut |step: &Step| executed.push(step.pc))?;
+//! assert_eq!(executed.len(), 1000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | [`Format`] | rows |
 //! | --- | --- |
 //! | Spike, `--log-commits` and `-l`; RVFI tracer of CVA6 | one per instruction or trap |
