@@ -2,8 +2,6 @@
 
 #[path = "../examples/decode_capture.rs"]
 mod decode_capture;
-#[path = "../examples/encode_run.rs"]
-mod encode_run;
 #[path = "../examples/generate_hardware.rs"]
 mod generate_hardware;
 #[path = "../examples/parse_packets.rs"]
@@ -17,11 +15,6 @@ fn parse_packets() {
 #[test]
 fn decode_capture() {
     decode_capture::main().expect("it runs");
-}
-
-#[test]
-fn encode_run() {
-    encode_run::main().expect("it runs");
 }
 
 #[test]

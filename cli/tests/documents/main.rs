@@ -33,6 +33,7 @@ fn main() -> Result<(), Failed> {
     let bless = std::env::var_os("HARTRACE_BLESS").is_some_and(|value| value == "1");
     let mut trials = vec![
         Trial::test("docs/crates.md", move || crates::table(&repository(), bless)),
+        Trial::test("pages of crates", move || crates::pages(&repository(), bless)),
         Trial::test("README.md: area", || figures::area(&repository())),
     ];
     for path in documents(&repository())? {

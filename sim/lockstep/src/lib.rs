@@ -1,5 +1,21 @@
 //! The generated encoder and the golden encoder in lock step.
 //!
+//! ```no_run
+//! use hartrace_encoder_hdl::Config;
+//! use hartrace_executions::executed::Program;
+//! use hartrace_lockstep::trial::{Report, Trial, Work};
+//! use hartrace_lockstep::{Bench, Setting};
+//! use hartrace_hdl_tools::verilate::Options;
+//!
+//! let config = Config::named("small").expect("there is one");
+//! let work = Work::program(Program::new("sort", std::fs::read("sort.elf")?)?, &config)?;
+//! let setting = Setting::default();
+//! let mut bench = Bench::new(&config, &Options::default())?;
+//! let figures = Trial::new(&setting, "delta").run(&mut bench, work, Vec::new(), None, |_| ())?;
+//! Report::new(std::io::stdout(), false).print(&figures)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! [`Bench`] simulates the RTL of a [`Config`](hartrace_encoder_hdl::Config). Both encoders receive the same
 //! rows, and every payload of the RTL is compared with that of the golden encoder, from the first to the
 //! last. [`Follow`] decodes the payloads and compares the result with what was executed, and [`trial`] does

@@ -1,20 +1,4 @@
 //! Sends programs and logs through both encoders and decodes the result.
-//!
-//! ```no_run
-//! use hartrace_encoder_hdl::Config;
-//! use hartrace_executions::executed::Program;
-//! use hartrace_lockstep::trial::{Report, Trial, Work};
-//! use hartrace_lockstep::{Bench, Setting};
-//! use hartrace_hdl_tools::verilate::Options;
-//!
-//! let config = Config::named("small").expect("there is one");
-//! let work = Work::program(Program::new("sort", std::fs::read("sort.elf")?)?, &config)?;
-//! let setting = Setting::default();
-//! let mut bench = Bench::new(&config, &Options::default())?;
-//! let figures = Trial::new(&setting, "delta").run(&mut bench, work, Vec::new(), None, |_| ())?;
-//! Report::new(std::io::stdout(), false).print(&figures)?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod report;
 mod work;

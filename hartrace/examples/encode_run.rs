@@ -1,7 +1,6 @@
 //! Executes a program and encodes what retires with the production encoder.
 
-use hartrace_encoder::{Encoded, Encoder, EncoderConfig};
-use hartrace_etrace::{Ioptions, Params, Unit};
+use hartrace::encode::{Encoded, Encoder, EncoderConfig, Ioptions, Params, Unit};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Step, Xlen};
 use std::error::Error;
 
@@ -25,7 +24,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         environment: Environment::Htif,
         ..HartConfig::default()
     });
-    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/elf/calls.elf");
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/programs/elf/calls.elf");
     hart.load_elf(&std::fs::read(program)?)?;
 
     let (mut packets, mut bytes) = (0, 0);
