@@ -386,6 +386,7 @@ part_python() {
     "$bin/maturin" build --profile $profile --compatibility linux --manifest-path python/Cargo.toml --out "$wheels"
     "$bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheels"/*.whl
     data
+    "$bin/python" python/tests/test_capture.py
     "$bin/python" python/tests/test_hostile.py 200
     "$bin/python" python/tests/test_scale.py "$bytes"
 }

@@ -2,7 +2,9 @@
 
 use hartrace_arm_decoder::program::ProgramError;
 use hartrace_capture::bundle::BundleError;
+use hartrace_capture::contents::OtherCapture;
 use hartrace_capture::described::DescribedError;
+use hartrace_capture::output::FileError;
 use hartrace_capture::params::{DocumentError, SetupError};
 use hartrace_capture::programs::{NoTime, Unloadable};
 use hartrace_capture::ring::RingError;
@@ -44,7 +46,7 @@ pub enum OpenError {
     /// Parameters are missing, or do not fit together.
     #[error("{}{error}", place.as_ref().map_or(String::new(), |place| format!("{place}: ")))]
     Setup {
-        /// The file of parameters or the description.
+        /// The file of parameters, the description, or the capture that has neither.
         place: Option<String>,
         /// Why.
         error: SetupError,
@@ -183,8 +185,8 @@ pub enum Error {
     /// It cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// It cannot be read.
-    #[error("{name}: cannot read: {error}")]
+    /// It cannot be read, or is not the one that is described.
+    #[error("{}", unread(name, error))]
     Read {
         /// The capture.
         name: String,
@@ -206,6 +208,17 @@ pub enum Error {
     /// No program has debug information, so lines are not known.
     #[error(transparent)]
     NoLines(#[from] hartrace_report::NoLines),
+}
+
+/// What is wrong with a capture. What reads it may have put its name there already.
+fn unread(name: &str, error: &io::Error) -> String {
+    let Some(known) = FileError::find(error) else {
+        return format!("{name}: cannot read: {error}");
+    };
+    match known.error.get_ref().and_then(|inner| inner.downcast_ref::<OtherCapture>()) {
+        Some(other) => format!("{}: {other}", known.name),
+        None => known.to_string(),
+    }
 }
 
 /// A stretch that could not be followed.

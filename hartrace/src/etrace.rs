@@ -221,7 +221,10 @@ fn setup(
     let place = options.parameters.as_deref().or_else(|| described.file());
     let place = place.map(|file| options.files.name(file));
     let setup = described.setup(draft, &options.given());
-    let mut setup = setup.map_err(|error| OpenError::setup(place, error))?;
+    let mut setup = setup.map_err(|error| match error {
+        SetupError::NoParameters => OpenError::setup(Some(described.name.clone()), error),
+        error => OpenError::setup(place, error),
+    })?;
     setup.compat = compat.unwrap_or(setup.compat);
     if let (Some(known), Some(file)) = (&described.description, described.file()) {
         let other = known.contradictions(&setup).into_iter();

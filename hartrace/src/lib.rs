@@ -76,8 +76,8 @@ pub use steps::{
 };
 
 pub use hartrace_capture::description::Description;
-pub use hartrace_decoder::{Count, Coverage, Edges, Event, Sink, StreamPos};
-pub use hartrace_report::{Form, FunctionTotal, Note, Report};
+pub use hartrace_decoder::{Count, Coverage, Edges, Event, Fault, Leaves, Sink, StreamPos, Time};
+pub use hartrace_report::{Form, FunctionTotal, Note, Report, Sum};
 
 /// Captures taken apart: what it takes to decode them, for those who do that themselves.
 pub mod opened {

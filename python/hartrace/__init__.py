@@ -1,6 +1,11 @@
-"""Decode RISC-V E-Trace captures of any size.
+"""Open processor traces, and decode RISC-V E-Trace captures of any size.
 
-A capture is cut into parts that stand alone (`plan`), each part is decoded into a table (`decode`), and tables are joined
+`open` opens a capture of any kind (E-Trace, ETMv4, ETE, PTM, Linux perf) and tells what was executed. Its `Capture` has
+`count`, `functions`, `report`, and the iterators `instructions` and `steps`. If part of a trace is missing, this is an
+exception, unless you pass a list that takes what is missing: `capture.functions(missing=gaps)`. Among `steps` there are
+`Gap`s instead.
+
+For large captures: a capture is cut into parts that stand alone (`plan`), each part is decoded into a table (`decode`), and tables are joined
 (`merge`). `on_dask` does all of it on a cluster, and `compare_on_dask` runs sweeps of trace compressors there.
 """
 
@@ -10,9 +15,14 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from . import _hartrace
-from ._hartrace import HartraceError, Table, __version__
+from ._hartrace import Block, Capture, Event, Function, Gap, HartraceError, Table, __version__, open
 
 __all__ = [
+    "Block",
+    "Capture",
+    "Event",
+    "Function",
+    "Gap",
     "HartraceError",
     "Plan",
     "Summary",
@@ -23,6 +33,7 @@ __all__ = [
     "decode",
     "merge",
     "on_dask",
+    "open",
     "plan",
     "programs",
     "schemes",

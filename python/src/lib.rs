@@ -1,5 +1,7 @@
-//! The Python package `hartrace`: what `hartrace plan`, `part`, `merge` and `compare` do, for Python.
+//! The Python package `hartrace`: captures as the crate `hartrace` opens them, and what `hartrace plan`, `part`, `merge` and
+//! `compare` do, for Python.
 
+mod capture;
 mod table;
 
 use hartrace_capture::description::Description;
@@ -14,7 +16,7 @@ use hartrace_report::parts::{
     plan_of_file, plan_to_file,
 };
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::fmt::Display;
 use std::num::NonZeroU64;
@@ -24,12 +26,24 @@ create_exception!(
     _hartrace,
     HartraceError,
     PyException,
-    "Why a capture cannot be planned, decoded or merged."
+    "Why a capture cannot be opened, planned, decoded or merged."
 );
 
 /// Messages quote files, and may end up in a terminal.
 fn refused(error: impl Display) -> PyErr {
     HartraceError::new_err(message(&error.to_string()).into_owned())
+}
+
+/// The exception that Python itself would raise for a file, with its name.
+fn unreadable(path: &Path, error: &std::io::Error) -> PyErr {
+    match error.raw_os_error() {
+        Some(number) => {
+            let text = error.to_string();
+            let text = text.split(" (os error").next().unwrap_or(&text).to_owned();
+            PyOSError::new_err((number, text, path.to_owned()))
+        }
+        None => PyOSError::new_err(message(&format!("{path:?}: {error}")).into_owned()),
+    }
 }
 
 fn emit(name: &str) -> PyResult<Emit> {
@@ -136,7 +150,7 @@ fn trace(
     output: PathBuf,
 ) -> PyResult<u64> {
     let options = modes::named(mode).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let (executed, path) = open(&program)?;
+    let (executed, path) = executable(&program)?;
     let path = match path {
         Some(path) => path,
         // The description names a file.
@@ -163,13 +177,14 @@ fn trace(
 }
 
 /// A program, bundled or in a file, and the file.
-fn open(program: &str) -> PyResult<(Program, Option<PathBuf>)> {
+fn executable(program: &str) -> PyResult<(Program, Option<PathBuf>)> {
     let wrong = |error: ProgramError| refused(error);
     match PROGRAMS.iter().find(|(name, _)| *name == program) {
         Some((name, elf)) => Ok((Program::new(*name, elf.to_vec()).map_err(wrong)?, None)),
         None => {
             let path = PathBuf::from(program);
-            let executed = Program::of_file(&path, std::fs::read(&path)?).map_err(wrong)?;
+            let bytes = std::fs::read(&path).map_err(|error| unreadable(&path, &error))?;
+            let executed = Program::of_file(&path, bytes).map_err(wrong)?;
             Ok((executed, Some(path)))
         }
     }
@@ -198,7 +213,7 @@ fn compare(
     limit: u64,
     sync_every: Option<NonZeroU64>,
 ) -> PyResult<String> {
-    let (executed, _) = open(&program)?;
+    let (executed, _) = executable(&program)?;
     let measured = py.detach(|| -> Result<String, ComparisonError> {
         let mut comparison = Comparison::new(chosen(&schemes, &[])?, Options { limit, sync_every });
         comparison.measure(
@@ -215,7 +230,13 @@ fn compare(
 fn _hartrace(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("HartraceError", module.py().get_type::<HartraceError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<capture::PyCapture>()?;
+    module.add_class::<capture::PyFunction>()?;
+    module.add_class::<capture::PyBlock>()?;
+    module.add_class::<capture::PyEvent>()?;
+    module.add_class::<capture::PyGap>()?;
     module.add_class::<table::PyTable>()?;
+    module.add_function(wrap_pyfunction!(capture::open, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(decode_file, module)?)?;
     module.add_function(wrap_pyfunction!(existing, module)?)?;

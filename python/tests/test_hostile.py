@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from itertools import islice
 from pathlib import Path
 
 import hartrace
@@ -24,8 +25,21 @@ PROGRAMS = Path(__file__).parents[2] / "tests" / "programs" / "elf"
 EXPECTED = (hartrace.HartraceError, OSError, ValueError)
 
 
+def opened(capture):
+    """All that is asked of a capture that is opened."""
+    missing = []
+    found = hartrace.open(capture)
+    functions = found.functions(missing=missing)
+    assert sum(function.instructions for function in functions) == found.count(missing=missing)
+    for form in ("edges", "folded"):
+        found.report(form, missing=missing)
+    for step in islice(found.steps(), 10_000):
+        repr(step)
+
+
 def whole(folder, capture, tables=TABLES):
     """All that is done with a capture."""
+    opened(capture)
     plan = hartrace.plan(capture, folder / "plan.json", parts=2)
     for table in tables:
         files = []
@@ -64,17 +78,29 @@ def damage(data, rng):
     return bytes(data)
 
 
+def undigested(description):
+    """A description without what tells a damaged capture or program from the one that is described."""
+    start = description.index("[capture]")
+    end = description.index("[[programs]]")
+    lines = (description[:start] + description[end:]).splitlines()
+    return "\n".join(line for line in lines if not line.startswith(("sha256", "code", "build-id")))
+
+
 def damaged(folder, rounds):
     """A file of a good set is damaged, and everything is done with the set."""
     (folder / "good").mkdir()
     parts = good(folder / "good")
     rng = random.Random(1)
+    plain = undigested((folder / "good" / "t.te.toml").read_text())
     files = ["t.te", "t.te.toml", "calls.elf", "plan.json", "0.parquet"]
     for number in range(rounds):
         name = files[number % len(files)]
         work = folder / "work"
         shutil.rmtree(work, ignore_errors=True)
         shutil.copytree(folder / "good", work)
+        # Half of the time nothing says that a file is not what it was.
+        if rng.randrange(2):
+            (work / "t.te.toml").write_text(plain)
         (work / name).write_bytes(damage((work / name).read_bytes(), rng))
 
         def run(work=work, name=name):
@@ -98,6 +124,8 @@ def odd(folder):
     text.write_text("\x1b[2K\nerror: forged = [")
     (folder / "loop").symlink_to(folder / "loop")
     for path in (empty, text, folder, folder / "none", folder / "loop", Path("/dev/null"), "a\0b", ""):
+        yield f"open {path}", lambda path=path: opened(path)
+        yield f"open with {path}", lambda path=path: hartrace.open(folder / "t.te", program=path, parameters=path)
         yield f"plan of {path}", lambda path=path: hartrace.plan(path, folder / "plan.json")
         yield f"part of {path}", lambda path=path: hartrace.decode(path, 0, "edges")
         yield f"merge with {path}", lambda path=path: hartrace.merge(path, [path], folder / "all.parquet")
@@ -114,12 +142,11 @@ def structured(folder, data):
     """Small inputs that cost much; see the script that makes them."""
     subprocess.run([sys.executable, data / "hostile" / "make.py", PROGRAMS / "calls.elf", folder], check=True)
     hartrace.trace("calls", folder / "calls.te", "delta", 20_000)
-    description = (folder / "calls.te.toml").read_text()
-    lines = [line for line in description.splitlines() if not line.startswith(("sha256", "build-id"))]
+    description = undigested((folder / "calls.te.toml").read_text())
     for program in ("abbrev", "lines", "sections", "rows", "names"):
         capture = folder / f"{program}.te"
         shutil.copy(folder / "calls.te", capture)
-        text = "\n".join(lines).replace("calls.elf", f"{program}.elf")
+        text = description.replace("calls.elf", f"{program}.elf")
         Path(f"{capture}.toml").write_text(text)
         yield f"{program}.elf", lambda capture=capture: whole(folder, capture, ("edges", "functions", "calls"))
     # A count of 2^32 - 1 branches in 17 bytes.
