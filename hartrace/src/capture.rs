@@ -325,7 +325,7 @@ impl Capture {
         let notes = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
         let mut losses = self.trace.losses().to_vec();
         if !printer.gaps.has_started() && printer.gaps.count() == 0 && notes.is_empty() {
-            losses.push(format!("{}: no synchronisation in the trace of any source", self.name()));
+            losses.push(self.trace.nothing());
         }
         Ok(Decoded { value: printer, notes, losses })
     }
@@ -354,6 +354,11 @@ impl<W: Write + Send> With for Writing<'_, W> {
 }
 
 impl Trace {
+    /// What is missing if nothing was decoded at all.
+    pub(crate) fn nothing(&self) -> String {
+        format!("{}: no synchronisation in any trace", self.name())
+    }
+
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Etrace(etrace) => &etrace.described.name,

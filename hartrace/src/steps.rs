@@ -121,7 +121,7 @@ fn decode_aside<R: Report + Send + 'static, T: Send + 'static>(
         drop(printer);
         let mut missing: Vec<String> = notes.try_iter().collect();
         if outcome.is_ok() && nothing && missing.is_empty() {
-            missing.push(format!("{}: no synchronisation in any trace", trace.name()));
+            missing.push(trace.nothing());
         }
         missing.extend(trace.losses());
         let failed = outcome.err();
