@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// The page that describes the files; the kit has a copy of it.
-const PAGE: &str = include_str!("../../docs/guide/conformance-kit.md");
+const PAGE: &str = include_str!("../conformance-kit.md");
 
 const README: &str = "README.md";
 

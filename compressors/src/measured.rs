@@ -17,14 +17,14 @@ pub struct Measured {
 
 /// Schemes, the width of addresses, and the report of the hardware that does the same.
 const REPORTS: [(&str, u32, &str); 8] = [
-    ("bTMBP", 32, include_str!("../../fpga/reports/te_tmbp.bTMBP-rv32.json")),
-    ("bTMBP", 64, include_str!("../../fpga/reports/te_tmbp.bTMBP.json")),
-    ("rSDC-128", 32, include_str!("../../fpga/reports/te_sdc.rSDC-128-rv32.json")),
-    ("rSDC-128", 64, include_str!("../../fpga/reports/te_sdc.rSDC-128.json")),
-    ("E-Trace", 32, include_str!("../../fpga/reports/te_core.micro.json")),
-    ("E-Trace", 64, include_str!("../../fpga/reports/te_core.small.json")),
-    ("E-Trace+ir+ie", 64, include_str!("../../fpga/reports/te_core.cva6.json")),
-    ("E-Trace+ir+ie+sij+bp+jtc", 64, include_str!("../../fpga/reports/te_core.full.json")),
+    ("bTMBP", 32, include_str!("../measured/te_tmbp.bTMBP-rv32.json")),
+    ("bTMBP", 64, include_str!("../measured/te_tmbp.bTMBP.json")),
+    ("rSDC-128", 32, include_str!("../measured/te_sdc.rSDC-128-rv32.json")),
+    ("rSDC-128", 64, include_str!("../measured/te_sdc.rSDC-128.json")),
+    ("E-Trace", 32, include_str!("../measured/te_core.micro.json")),
+    ("E-Trace", 64, include_str!("../measured/te_core.small.json")),
+    ("E-Trace+ir+ie", 64, include_str!("../measured/te_core.cva6.json")),
+    ("E-Trace+ir+ie+sij+bp+jtc", 64, include_str!("../measured/te_core.full.json")),
 ];
 
 #[derive(Deserialize)]

@@ -97,7 +97,7 @@ pub(crate) fn pages(root: &Path, bless: bool) -> Result<(), Failed> {
 }
 
 /// Compares a file with what it should be, or writes it.
-fn generated(root: &Path, path: &str, text: &str, bless: bool) -> Result<(), Failed> {
+pub(crate) fn generated(root: &Path, path: &str, text: &str, bless: bool) -> Result<(), Failed> {
     if bless {
         std::fs::write(root.join(path), text)?;
     } else if std::fs::read_to_string(root.join(path)).unwrap_or_default() != text {

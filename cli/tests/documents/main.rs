@@ -12,13 +12,15 @@
 //!
 //! Files of the repository and packages that a document names between backticks exist.
 //!
-//! `HARTRACE_BLESS=1` writes the output of commands, quoted files and the table of crates into the documents.
+//! `HARTRACE_BLESS=1` writes the output of commands, quoted files and the table of crates into the documents, and the pages and
+//! interfaces of crates.
 //! Elisions that still match stay.
 
 mod crates;
 mod document;
 mod fences;
 mod figures;
+mod interfaces;
 mod names;
 mod needs;
 mod session;
@@ -36,6 +38,7 @@ fn main() -> Result<(), Failed> {
         Trial::test("pages of crates", move || crates::pages(&repository(), bless)),
         Trial::test("README.md: area", || figures::area(&repository())),
     ];
+    trials.extend(interfaces::trials(&repository(), bless));
     for path in documents(&repository())? {
         let document = Arc::new(Document::read(&repository(), &path)?);
         if bless {
@@ -60,7 +63,9 @@ fn documents(root: &Path) -> Result<Vec<PathBuf>, Failed> {
         for entry in std::fs::read_dir(&folder)? {
             let (entry, path) = entry.map(|entry| (entry.file_name(), entry.path()))?;
             let name = entry.to_string_lossy();
-            if path.is_dir() && !path.is_symlink() {
+            if path.is_symlink() {
+                // The same elsewhere.
+            } else if path.is_dir() {
                 if !name.starts_with('.') && name != "target" {
                     folders.push(path);
                 }

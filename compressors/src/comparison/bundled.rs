@@ -4,7 +4,7 @@ use super::Source;
 
 macro_rules! elf {
     ($name:expr) => {
-        include_bytes!(concat!("../../../tests/programs/elf/", $name, ".elf"))
+        include_bytes!(concat!("../../programs/", $name, ".elf"))
     };
 }
 

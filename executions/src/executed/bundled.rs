@@ -2,7 +2,7 @@
 
 macro_rules! elf {
     ($name:literal) => {
-        include_bytes!(concat!("../../../tests/programs/elf/", $name, ".elf"))
+        include_bytes!(concat!("../../programs/", $name, ".elf"))
     };
 }
 

@@ -2,7 +2,7 @@
 
 macro_rules! bundled {
     ($($name:literal)*) => {
-        [$(($name, include_str!(concat!("../../../tests/scenarios/", $name, ".htt")))),*]
+        [$(($name, include_str!(concat!("../../scenarios/", $name, ".htt")))),*]
     };
 }
 
