@@ -30,6 +30,7 @@ pub struct Range {
 
 /// Why the trace cannot be followed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Lost {
     /// The stream starts here.
     Start,
@@ -98,6 +99,7 @@ pub enum Transaction {
 
 /// A contradiction in the trace, or something that cannot be decoded.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Fault {
     /// A packet cannot be read.
     Malformed,

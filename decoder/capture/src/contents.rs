@@ -36,6 +36,7 @@ pub struct OtherCapture {
 
 /// In what a capture differs from the one that is described.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum Difference {
     /// In its length.
     #[error("that has {expected} bytes, this one {found}")]

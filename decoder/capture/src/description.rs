@@ -166,6 +166,7 @@ pub fn privilege(name: &str) -> Option<Privilege> {
 
 /// Why a text is not a trap vector.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum TrapVectorError {
     /// There is no privilege level.
     #[error("write PRIV=ADDR, for example m=0x80000100")]

@@ -26,6 +26,7 @@ pub struct Limits {
 
 /// Why receiving ended early.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ReceiveError {
     /// The input cannot be read.
     #[error("cannot read: {0}")]

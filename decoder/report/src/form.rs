@@ -21,6 +21,7 @@ use thiserror::Error;
 /// assert_eq!(Form::ALL.iter().filter(|form| form.is_export()).count(), 8);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Form {
     /// [`Pcs`].
     Pcs,

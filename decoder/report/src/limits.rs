@@ -19,6 +19,7 @@ pub enum Position {
 
 /// Text that is not a position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum PositionError {
     /// There is no such unit.
     #[error("`{0}` is not one of insn, packet and byte")]

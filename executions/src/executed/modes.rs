@@ -23,6 +23,7 @@ pub const ALL: [&str; 13] = [
 
 /// Modes that this project's encoders do not have.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum UnknownMode {
     /// There is no mode of this name, or no encoder of this project has it.
     #[error("there is no mode `{0}`")]

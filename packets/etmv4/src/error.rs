@@ -3,9 +3,13 @@ use core::fmt;
 
 /// Why no packet can be read at the start of the bytes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ParseError {
     /// The packet continues after the last byte: call again with more.
-    Incomplete,
+    Incomplete {
+        /// So many more bytes, at least.
+        missing: u8,
+    },
     /// No packet starts with this header.
     Reserved(u8),
     /// No packet starts with this header in this configuration; the configuration may be wrong.
@@ -23,7 +27,7 @@ impl ParseError {
     /// Number of bytes to skip; a packet may start after them.
     pub const fn len(&self) -> usize {
         match *self {
-            Self::Incomplete => 0,
+            Self::Incomplete { .. } => 0,
             Self::Reserved(_) | Self::NotConfigured(_) => 1,
             Self::BadSequence { len, .. } => len as usize,
         }
@@ -38,7 +42,9 @@ impl ParseError {
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Incomplete => write!(f, "the packet is cut off"),
+            Self::Incomplete { missing } => {
+                write!(f, "the packet is cut off, at least {missing} bytes before its end")
+            }
             Self::Reserved(header) => write!(f, "no packet starts with header {header:#04x}"),
             Self::NotConfigured(header) => {
                 write!(f, "no packet starts with header {header:#04x} in this configuration")
@@ -54,6 +60,7 @@ impl core::error::Error for ParseError {}
 
 /// Why a packet cannot be written.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum EmitError {
     /// The buffer is too short; [`MAX_PACKET`](crate::MAX_PACKET) bytes are enough for any packet.
     BufferTooSmall,

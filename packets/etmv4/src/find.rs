@@ -26,7 +26,7 @@ impl Headers {
     #[inline(never)]
     fn find_at_end(&self, bytes: &[u8]) -> Result<(Kind, u8), ParseError> {
         if bytes.is_empty() {
-            return Err(ParseError::Incomplete);
+            return self.read_length(bytes);
         }
         let mut window = [0; WINDOW];
         for (to, from) in window.iter_mut().zip(bytes) {
@@ -53,7 +53,8 @@ impl Headers {
             len = len.wrapping_add(self.context_length(info));
         }
         if usize::from(len) > bytes.len() {
-            return Err(ParseError::Incomplete);
+            // Says how much is missing.
+            return self.read_length(bytes);
         }
         Ok((kind, len))
     }

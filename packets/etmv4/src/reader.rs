@@ -73,7 +73,7 @@ impl Reader {
         }
         match self.headers.find(bytes) {
             Ok((kind, len)) => Some((Found::Packet(kind), len.into())),
-            Err(ParseError::Incomplete) => None,
+            Err(ParseError::Incomplete { .. }) => None,
             Err(error) => Some((Found::Bad(error), error.len())),
         }
     }
@@ -93,7 +93,7 @@ impl Reader {
         }
         match Packet::parse(&self.headers, bytes) {
             Ok((packet, len)) => Some((Parsed::Packet(packet), len)),
-            Err(ParseError::Incomplete) => None,
+            Err(ParseError::Incomplete { .. }) => None,
             Err(error) => Some((Parsed::Bad(error), error.len())),
         }
     }

@@ -13,7 +13,7 @@ pub(crate) fn walk(
     bytes: &[u8],
     mut see: impl FnMut(Section, u64, u8),
 ) -> Result<(Kind, usize), ParseError> {
-    let header = *bytes.first().ok_or(ParseError::Incomplete)?;
+    let header = *bytes.first().ok_or(ParseError::Incomplete { missing: 1 })?;
     let kind = match layout.class(header) {
         Class::Packet(kind) => kind,
         Class::Reserved => return Err(ParseError::Reserved(header)),
@@ -38,7 +38,8 @@ pub(crate) fn walk(
             return Err(course.malformed(used.saturating_add(1).saturating_add(index)));
         }
         if end > bytes.len() {
-            return Err(ParseError::Incomplete);
+            let missing = end.saturating_sub(bytes.len());
+            return Err(ParseError::Incomplete { missing: missing.try_into().unwrap_or(u8::MAX) });
         }
         if shape.end == End::Unbounded && run > count {
             return Err(course.malformed(end));

@@ -13,7 +13,14 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     pub(crate) fn byte(&mut self) -> Result<u8, ParseError> {
-        let byte = self.bytes.get(self.used).copied().ok_or(ParseError::Incomplete)?;
+        self.byte_of(1)
+    }
+
+    /// The first of this many bytes that follow.
+    #[inline]
+    fn byte_of(&mut self, missing: u8) -> Result<u8, ParseError> {
+        let byte = self.bytes.get(self.used).copied();
+        let byte = byte.ok_or(ParseError::Incomplete { missing })?;
         self.used = self.used.wrapping_add(1);
         Ok(byte)
     }
@@ -21,8 +28,9 @@ impl<'a> Cursor<'a> {
     /// Exactly `count` bytes, up to four.
     pub(crate) fn fixed(&mut self, count: u8) -> Result<u32, ParseError> {
         let mut value = 0;
-        for index in 0..u32::from(count) {
-            value |= u32::from(self.byte()?).wrapping_shl(index.wrapping_mul(8));
+        for index in 0..count {
+            let byte = self.byte_of(count.saturating_sub(index))?;
+            value |= u32::from(byte).wrapping_shl(u32::from(index).wrapping_mul(8));
         }
         Ok(value)
     }

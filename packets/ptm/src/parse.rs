@@ -8,7 +8,7 @@ impl Packet {
     /// Reads the packet at the start of `bytes` and returns it with its length. Bytes after it do not
     /// matter.
     ///
-    /// [`ParseError::Incomplete`] is resumable: call again with more bytes.
+    /// [`ParseError::Incomplete`] is resumable: call again with at least as many more bytes as it says.
     #[inline]
     pub fn parse(config: &Config, bytes: &[u8]) -> Result<(Self, usize), ParseError> {
         let mut cursor = Cursor::new(bytes);

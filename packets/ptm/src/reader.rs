@@ -62,7 +62,7 @@ impl Reader {
         }
         match Packet::find(&self.config, bytes) {
             Ok((kind, len)) => Some((Found::Packet(kind), len.into())),
-            Err(ParseError::Incomplete) => None,
+            Err(ParseError::Incomplete { .. }) => None,
             Err(error) => Some((Found::Bad(error), error.len())),
         }
     }

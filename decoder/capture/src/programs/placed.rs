@@ -21,6 +21,7 @@ pub struct Placed {
 
 /// Why a text does not name a file with its place.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum PlacedError {
     /// Bare code without an address.
     #[error("write FILE@ADDR, for example rom@0x1000")]

@@ -52,6 +52,7 @@ pub struct Ends {
 
 /// Why a stretch could not be decoded to its end.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StretchError<E> {
     /// The parameters contradict each other.
     #[error(transparent)]

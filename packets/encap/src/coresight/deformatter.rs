@@ -54,6 +54,7 @@ pub struct Chunk<'a> {
 
 /// A violation of the frame format. Reading continues at the next position where a frame can start.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Fault {
     /// A half synchronisation word within a frame, which the mode excludes. The capture may be of
     /// mode [`Mode::FsyncHsync`].

@@ -11,10 +11,10 @@ impl Packet {
     /// Reads the packet at the start of `bytes` and returns it with its length. Bytes after it do not
     /// matter.
     ///
-    /// [`ParseError::Incomplete`] is resumable: call again with more bytes.
+    /// [`ParseError::Incomplete`] is resumable: call again with at least as many more bytes as it says.
     #[inline]
     pub fn parse(headers: &Headers, bytes: &[u8]) -> Result<(Self, usize), ParseError> {
-        let header = *bytes.first().ok_or(ParseError::Incomplete)?;
+        let header = *bytes.first().ok_or(ParseError::Incomplete { missing: 1 })?;
         let atoms = headers.atoms(header);
         if !atoms.is_empty() {
             return Ok((Self::Atoms(atoms), 1));

@@ -11,7 +11,7 @@ struct Bytes<'a> {
 
 impl Bytes<'_> {
     fn byte(&mut self) -> Result<u8, ParseError> {
-        let byte = *self.bytes.get(self.used).ok_or(ParseError::Incomplete)?;
+        let byte = *self.bytes.get(self.used).ok_or(ParseError::Incomplete { missing: 1 })?;
         self.used += 1;
         Ok(byte)
     }
@@ -93,7 +93,7 @@ pub(super) fn packet(config: &Config, bytes: &[u8]) -> Result<(Kind, usize), Par
             _ => return b.bad(Extension),
         },
         0x01 => {
-            let control = *b.bytes.get(1).ok_or(ParseError::Incomplete)?;
+            let control = *b.bytes.get(1).ok_or(ParseError::Incomplete { missing: 1 })?;
             b.uc(TraceInfo, 5)?;
             for _ in 0..(control & 0x1f).count_ones() {
                 b.uc(TraceInfo, 5)?;

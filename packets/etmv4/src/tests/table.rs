@@ -42,7 +42,7 @@ fn pieces(bytes: &[u8], one: impl Fn(&[u8]) -> Result<(Kind, usize), ParseError>
     loop {
         let piece = match one(&bytes[offset..]) {
             Ok((kind, len)) => (Ok(kind), len),
-            Err(ParseError::Incomplete) => return all,
+            Err(ParseError::Incomplete { .. }) => return all,
             Err(error) => (Err(error), error.len()),
         };
         offset += piece.1;
