@@ -18,10 +18,11 @@ use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_etrace::Unit;
 use hartrace_executions::executed::{Program, ProgramError, modes};
 use hartrace_report::{
-    Form, Gaps, LARGE, Look, Naming, NoLines, Origin, Printer, Report, SMALL, Timing, Total, With,
+    Form, Gaps, LARGE, Look, Naming, NoLines, Origin, Print, Printer, SMALL, Timing, Total,
 };
 use rustix::time::{ClockId, clock_gettime};
 use std::error::Error;
+use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -146,10 +147,12 @@ impl Bench {
     }
 
     fn pass(&mut self, form: Option<Form>) -> Result<Time, NoLines> {
+        let gaps = Gaps::new("trace", |note| panic!("{note}"));
         let Some(form) = form else {
             // From now on, so this comes last.
             self.follow.count_packets();
-            return Ok(Pass { bench: self, size: LARGE }.with(Total::<Count>::default()));
+            let mut printer = Printer::new(Total::<Count>::default(), io::sink(), gaps);
+            return Ok(self.time(&mut printer, LARGE));
         };
         let look = Look {
             programs: &self.follow.programs,
@@ -160,26 +163,17 @@ impl Bench {
             naming: Naming::Several,
             timing: Timing::default(),
         };
-        form.report(&look, Pass { bench: self, size: if form.is_sum() { LARGE } else { SMALL } })
+        let mut out = io::sink();
+        let mut printer = form.printer(&look, &mut out, gaps)?;
+        Ok(self.time(&mut *printer, if form.is_sum() { LARGE } else { SMALL }))
     }
-}
 
-/// One pass, in parts of so many bytes.
-struct Pass<'b> {
-    bench: &'b Bench,
-    size: usize,
-}
-
-impl With for Pass<'_> {
-    type Output = Time;
-
-    fn with<R: Report + Send>(self, report: R) -> Time {
-        let Bench { follow, capture, .. } = self.bench;
-        let gaps = Gaps::new("trace", |note| panic!("{note}"));
-        let mut printer = Printer::new(report, std::io::sink(), gaps);
+    /// One pass, in parts of so many bytes.
+    fn time(&self, printer: &mut dyn Print, size: usize) -> Time {
         let (start, processor) = (Instant::now(), processor_time());
-        let origin = Origin::Capture(&capture[..]);
-        printer.follow(follow, origin, self.size, None, |_| ()).expect("nothing fails");
+        let mut capture = &self.capture[..];
+        let origin = Origin::Capture(&mut capture as &mut (dyn Read + Send));
+        printer.follow(&self.follow, origin, size, None, &mut |_| ()).expect("nothing fails");
         let processor = processor_time() - processor;
         Time { passed: start.elapsed().as_secs_f64(), processor: processor.as_secs_f64() }
     }

@@ -15,8 +15,8 @@ use hartrace_decoder::stream::StreamError;
 use hartrace_isa::Xlen;
 use hartrace_report::arm::{self, How};
 use hartrace_report::{
-    Calls, Form, FunctionTotal, FunctionTotals, Gaps, LARGE, Look, Naming, Note, Origin, Printer,
-    Report, SMALL, Sum, Timing, Total, With,
+    Calls, Form, FunctionTotal, FunctionTotals, Gaps, LARGE, Look, Naming, Note, Origin, Print,
+    Printer, Report, SMALL, Sum, Timing, Total,
 };
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -255,13 +255,13 @@ impl Capture {
     /// # Errors
     ///
     /// If the capture cannot be read, the report cannot be written, or needs debug information that no program has.
-    pub fn write<W: Write + Send>(&self, form: Form, out: W) -> Result<Decoded<W>, Error> {
+    pub fn write<W: Write + Send>(&self, form: Form, mut out: W) -> Result<Decoded<W>, Error> {
+        let notes = Notes::default();
+        let gaps = notes.gaps(self.name());
         if let (Trace::Arm(arm), Form::Listing) = (&*self.trace, form) {
-            let make = |gaps| Printer::new(arm::Listing::default(), out, gaps);
-            return self.noting(make, |printer| {
-                let how = arm.how();
-                Ok(arm::listing(printer, how, &arm.sources, &arm.programs)?)
-            });
+            let mut printer = Printer::new(arm::Listing::default(), out, gaps);
+            arm::listing(&mut printer, arm.how(), &arm.sources, &arm.programs)?;
+            return Ok(self.decoded(&printer.gaps, notes).map(|()| printer.out));
         }
         let is_arm = matches!(&*self.trace, Trace::Arm(_));
         let look = Look {
@@ -278,7 +278,11 @@ impl Capture {
             timing: Timing::default(),
         };
         let size = if form.is_sum() { LARGE } else { SMALL };
-        form.report(&look, Writing { capture: self, out, size })?
+        let mut printer = form.printer(&look, &mut out, gaps)?;
+        self.trace.print(&mut *printer, size)?;
+        let decoded = self.decoded(printer.gaps(), notes);
+        drop(printer);
+        Ok(decoded.map(|()| out))
     }
 
     /// Decodes all of it into any [`Report`]: a sink for each part, on several threads, and a function that joins parts in
@@ -293,63 +297,48 @@ impl Capture {
         out: W,
         size: usize,
     ) -> Result<Decoded<(R, W)>, Error> {
-        let make = |gaps| Printer::new(report, out, gaps);
-        let decoded = self.noting_all(make, |printer| self.trace.print(printer, size))?;
-        Ok(decoded.map(|printer| (printer.report, printer.out)))
+        let notes = Notes::default();
+        let mut printer = Printer::new(report, out, notes.gaps(self.name()));
+        self.trace.print(&mut printer, size)?;
+        let decoded = self.decoded(&printer.gaps, notes);
+        Ok(decoded.map(|()| (printer.report, printer.out)))
     }
 
-    fn noting<R, W>(
-        &self,
-        make: impl FnOnce(Gaps) -> Printer<R, W>,
-        print: impl FnOnce(&mut Printer<R, W>) -> Result<(), Error>,
-    ) -> Result<Decoded<W>, Error> {
-        Ok(self.noting_all(make, print)?.map(|printer| printer.out))
+    /// What is missing in what was decoded.
+    fn decoded(&self, gaps: &Gaps, notes: Notes) -> Decoded<()> {
+        let notes = notes.take();
+        let mut losses = self.trace.losses().to_vec();
+        if !gaps.has_started() && gaps.count() == 0 && notes.is_empty() {
+            losses.push(self.trace.nothing());
+        }
+        Decoded { value: (), notes, losses }
     }
+}
 
-    /// Decodes with what `make` makes, and keeps the notes.
-    fn noting_all<R, W>(
-        &self,
-        make: impl FnOnce(Gaps) -> Printer<R, W>,
-        print: impl FnOnce(&mut Printer<R, W>) -> Result<(), Error>,
-    ) -> Result<Decoded<Printer<R, W>>, Error> {
-        let notes = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&notes);
-        let gaps = Gaps::new(self.name(), move |note: &Note| {
+/// What gaps tell.
+#[derive(Default)]
+struct Notes(Arc<Mutex<Vec<Note>>>);
+
+impl Notes {
+    /// Gaps that are noted here.
+    fn gaps(&self, name: &str) -> Gaps {
+        let kept = Arc::clone(&self.0);
+        Gaps::new(name, move |note: &Note| {
             let mut notes = kept.lock().unwrap_or_else(PoisonError::into_inner);
             if notes.len() < NOTES {
                 notes.push(note.clone());
             }
-        });
-        let mut printer = make(gaps);
-        print(&mut printer)?;
-        let notes = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut losses = self.trace.losses().to_vec();
-        if !printer.gaps.has_started() && printer.gaps.count() == 0 && notes.is_empty() {
-            losses.push(self.trace.nothing());
-        }
-        Ok(Decoded { value: printer, notes, losses })
+        })
+    }
+
+    fn take(self) -> Vec<Note> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl<T> Decoded<T> {
     fn map<U>(self, value: impl FnOnce(T) -> U) -> Decoded<U> {
         Decoded { value: value(self.value), notes: self.notes, losses: self.losses }
-    }
-}
-
-/// Writes a report of any type.
-struct Writing<'c, W> {
-    capture: &'c Capture,
-    out: W,
-    size: usize,
-}
-
-impl<W: Write + Send> With for Writing<'_, W> {
-    type Output = Result<Decoded<W>, Error>;
-
-    fn with<R: Report + Send>(self, report: R) -> Self::Output {
-        let decoded = self.capture.report(report, self.out, self.size)?;
-        Ok(decoded.map(|(_, out)| out))
     }
 }
 
@@ -401,16 +390,12 @@ impl Trace {
     }
 
     /// Decodes all of it, and finishes the report.
-    pub(crate) fn print<R: Report + Send, W: Write + Send>(
-        &self,
-        printer: &mut Printer<R, W>,
-        size: usize,
-    ) -> Result<(), Error> {
+    pub(crate) fn print(&self, printer: &mut dyn Print, size: usize) -> Result<(), Error> {
         let etrace = match self {
             Self::Etrace(etrace) => etrace,
-            Self::Arm(arm) => return Ok(arm::report(printer, arm.how(), &arm.sources)?),
+            Self::Arm(arm) => return Ok(printer.arm(arm.how(), &arm.sources)?),
         };
-        let origin = match &etrace.recording {
+        let mut origin = match &etrace.recording {
             Some(recording) => Origin::Recording(recording),
             // Those who want nothing before the end work better on large pieces.
             None if size >= LARGE => {
@@ -419,7 +404,7 @@ impl Trace {
             }
             None => Origin::Capture(etrace.input()?),
         };
-        let outcome = printer.follow(&etrace.follow, origin, size, None, |_| ());
+        let outcome = printer.follow(&etrace.follow, origin.as_dyn(), size, None, &mut |_| ());
         outcome.map_err(|error| match error {
             StreamError::Join(error) => error.into(),
             StreamError::Params(error) => error.into(),

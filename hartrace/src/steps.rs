@@ -61,7 +61,6 @@ pub struct Happened {
 
 /// A step of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Step {
     /// Instructions.
     Block(Block),

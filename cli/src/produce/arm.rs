@@ -12,7 +12,7 @@ use hartrace_decoder::Fault;
 use hartrace_isa::Xlen;
 use hartrace_report::arm::{self, How};
 use hartrace_report::html::{About, Html};
-use hartrace_report::{Form, Limits, Look, Naming, Printer, Report, With};
+use hartrace_report::{Form, Gaps, Limits, Look, Naming, Print, Printer, Report};
 use indicatif::ProgressBar;
 use std::fmt;
 use std::io::{self, Write};
@@ -135,8 +135,8 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
         Product::Text(Emit::Form(Form::Listing)) => {
             let mut printer = decoding.printer(arm::Listing::default(), job.out()?);
             let outcome = arm::listing(&mut printer, how, all, programs);
-            let (status, out) = end(printer, outcome)?;
-            out.finish()?;
+            let status = end(&printer.gaps, outcome)?;
+            printer.out.finish()?;
             Ok(status)
         }
         Product::Page(roots) => {
@@ -149,7 +149,7 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
                 roots: page::roots(system.files.iter().map(PathBuf::as_path), roots)?,
             };
             let out = job.out()?;
-            let (status, _) = decoding.run(&mut html, io::sink())?;
+            let status = decoding.print(&mut decoding.printer(&mut html, io::sink()))?;
             page::write(html, &about, None, out)?;
             Ok(status)
         }
@@ -167,7 +167,10 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
                 naming: if several { Naming::Always } else { Naming::Never },
                 timing: job.timing,
             };
-            form.report(&look, decoding)?
+            let mut out = job.out()?;
+            let status = decoding.print(&mut *form.printer(&look, &mut out, decoding.gaps())?)?;
+            out.finish()?;
+            Ok(status)
         }
     };
     programs.warnings().iter().for_each(warn);
@@ -183,48 +186,33 @@ struct Decoding<'a> {
 }
 
 impl Decoding<'_> {
-    fn printer<R: Report, W: Write>(&self, report: R, out: W) -> Printer<R, W> {
+    fn gaps(&self) -> Gaps {
         let strict = self.job.is_strict();
         let gaps = gaps::new(self.name.into(), strict, ProgressBar::hidden());
-        let gaps = gaps.hints(|fault| match fault {
+        gaps.hints(|fault| match fault {
             Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
             _ => "--emit elements, to see what the trace contains there",
-        });
-        Printer::new(report, out, gaps)
+        })
     }
 
-    /// Reports everything, source by source; returns where.
-    fn run<R: Report + Send, W: Write + Send>(
-        &self,
-        report: R,
-        out: W,
-    ) -> Result<(Status, W), Failure> {
-        let mut printer = self.printer(report, out);
-        let outcome = arm::report(&mut printer, self.how, self.all);
-        end(printer, outcome)
+    fn printer<R: Report, W: Write>(&self, report: R, out: W) -> Printer<R, W> {
+        Printer::new(report, out, self.gaps())
+    }
+
+    /// Reports everything, source by source.
+    fn print(&self, printer: &mut dyn Print) -> Result<Status, Failure> {
+        let outcome = printer.arm(self.how, self.all);
+        end(printer.gaps(), outcome)
     }
 }
 
-impl With for Decoding<'_> {
-    type Output = Result<Status, Failure>;
-
-    fn with<R: Report + Send>(self, report: R) -> Result<Status, Failure> {
-        let (status, out) = self.run(report, self.job.out()?)?;
-        out.finish()?;
-        Ok(status)
-    }
-}
-
-/// The status, and a message if nothing was decoded; and where the report went.
-fn end<R: Report, W: Write>(
-    printer: Printer<R, W>,
-    outcome: Result<(), hartrace_report::Error>,
-) -> Result<(Status, W), Failure> {
+/// The status, and a message if nothing was decoded.
+fn end(gaps: &Gaps, outcome: Result<(), hartrace_report::Error>) -> Result<Status, Failure> {
     outcome?;
-    if !printer.gaps.has_started() && printer.gaps.count() == 0 {
-        let file = printer.gaps.file();
+    if !gaps.has_started() && gaps.count() == 0 {
+        let file = gaps.file();
         let what = "no synchronisation in the trace of any source; try --emit packets";
         let _ = writeln!(io::stderr(), "gap: {file}: nothing was decoded: {what}");
     }
-    Ok((Status::from(&printer.gaps), printer.out))
+    Ok(Status::from(gaps))
 }

@@ -15,9 +15,9 @@ use hartrace_decoder::Unit;
 use hartrace_report::html::Html;
 use hartrace_report::stats::{Program, Stats};
 use hartrace_report::{
-    Form, Gaps, LARGE, Limits, Look, Naming, NoLines, Origin, Printer, Report, SMALL, Shared, With,
+    Form, Gaps, LARGE, Limits, Look, Naming, NoLines, Origin, Print, Printer, SMALL, Shared,
 };
-use std::io::{self, Read, Write};
+use std::io;
 use std::num::NonZeroUsize;
 
 /// Decodes a capture.
@@ -43,7 +43,7 @@ pub(super) fn limits(job: &Job<'_>) -> Result<Option<Limits>, Failure> {
 }
 
 /// What is decoded.
-type Input<'r, I = files::Input> = Capture<Origin<'r, I>>;
+type Input<'r> = Capture<Origin<'r, files::Input>>;
 
 /// Prints what was decoded.
 pub(super) fn print(
@@ -98,7 +98,10 @@ impl Decoding<'_> {
             true => (input.map(|origin| origin.map(filling)), LARGE),
             false => (input, SMALL),
         };
-        form.report(&look, WithReport { decoding: self, input, size, gaps })?
+        let mut out = self.job.out()?;
+        let status = self.print(input, size, &mut *form.printer(&look, &mut out, gaps)?)?;
+        out.finish()?;
+        Ok(status)
     }
 
     /// Makes a page.
@@ -108,7 +111,8 @@ impl Decoding<'_> {
         let is_capture = matches!(input.input, Origin::Capture(_));
         // A name that cannot be written is reported before anything is decoded.
         let out = self.job.out()?;
-        let (status, _) = self.report(input, SMALL, &mut html, gaps, io::sink())?;
+        let mut printer = Printer::new(&mut html, io::sink(), gaps);
+        let status = self.print(input, SMALL, &mut printer)?;
         let mut stats = Stats::from(&follow.packets());
         stats.program = Some(Program::new(html.count(), stats.bits));
         stats.ended = html.is_ended() || !follow.setup.tells_its_end();
@@ -119,48 +123,27 @@ impl Decoding<'_> {
     }
 
     /// Decodes everything within the limits, in parts of about `size` bytes. Prints what was decoded
-    /// even if an error follows. Returns where it was printed.
-    fn report<R: Report + Send, W: Write + Send>(
+    /// even if an error follows.
+    fn print(
         &self,
-        input: Input<'_, impl Read + Send>,
+        input: Input<'_>,
         size: usize,
-        report: R,
-        gaps: Gaps,
-        out: W,
-    ) -> Result<(Status, W), Failure> {
+        printer: &mut dyn Print,
+    ) -> Result<Status, Failure> {
         let (following, limits) = (self.following, self.limits.as_ref());
-        let mut printer = Printer::new(report, out, gaps);
-        let progress = input.progress();
-        let Capture { input, bar, .. } = input;
-        let outcome = printer.follow(&following.follow, input, size, limits, progress);
+        let mut progress = input.progress();
+        let Capture { mut input, bar, .. } = input;
+        let origin = input.as_dyn();
+        let outcome = printer.follow(&following.follow, origin, size, limits, &mut progress);
         bar.finish_and_clear();
         outcome.map_err(|error| following.failure(error))?;
-        Ok((Status::from(&printer.gaps), printer.out))
+        Ok(Status::from(printer.gaps()))
     }
 }
 
 /// Reads large pieces.
 fn filling(input: files::Input) -> files::Input {
     Box::new(Filling(input))
-}
-
-/// The same on an input, for a report of any type.
-struct WithReport<'d, 'a> {
-    decoding: &'d Decoding<'a>,
-    input: Input<'d>,
-    size: usize,
-    gaps: Gaps,
-}
-
-impl With for WithReport<'_, '_> {
-    type Output = Result<Status, Failure>;
-
-    fn with<R: Report + Send>(self, report: R) -> Result<Status, Failure> {
-        let out = self.decoding.job.out()?;
-        let (status, out) = self.decoding.report(self.input, self.size, report, self.gaps, out)?;
-        out.finish()?;
-        Ok(status)
-    }
 }
 
 impl From<NoLines> for Failure {

@@ -26,7 +26,6 @@ pub struct Limits {
 
 /// Why receiving ended early.
 #[derive(Debug, Error)]
-#[non_exhaustive]
 pub enum ReceiveError {
     /// The input cannot be read.
     #[error("cannot read: {0}")]

@@ -11,7 +11,7 @@ mod side;
 pub use elements::{elements, marks, packets};
 pub use listing::{Listing, listing};
 
-use crate::erased::Erased;
+use crate::erased::{Erased, OtherSink};
 use crate::limited::{Limited, Shared};
 use crate::limits::{Limits, Unreached};
 use crate::noted::Noted;
@@ -22,7 +22,7 @@ use hartrace_arm_decoder::{self as arm, ElementSink, Range};
 use hartrace_capture::perf::Placed;
 use hartrace_capture::system::Traced;
 use hartrace_decoder::{Event, Run, Sink, StreamPos};
-use std::io::Write;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -71,12 +71,15 @@ type Take<'a, P> = dyn FnMut(Option<u16>, Option<Noted<P>>) -> Result<(), Error>
 fn each<R: Report, W: Write, P: Collect>(
     printer: &mut Printer<R, W>,
     maker: &(dyn Fn() -> P + Sync),
-    into_part: impl Fn(P) -> R::Part,
+    into_part: impl Fn(P) -> Result<R::Part, OtherSink>,
     decode: impl FnOnce(&Make<'_, P>, &mut Take<'_, P>) -> Result<Option<Unreached>, Error>,
 ) -> Result<(), Error> {
     let strict = printer.gaps.is_strict();
     let outcome = decode(&|| Noted::new(maker(), strict), &mut |source, part| match part {
-        Some(part) => printer.join(vec![(source, part.map(&into_part))]),
+        Some(part) => {
+            let part = part.try_map(&into_part).map_err(io::Error::from)?;
+            printer.join(vec![(source, part)])
+        }
         // The end of this source.
         None if R::WHOLE => Ok(()),
         None => Ok(printer.finish()?),

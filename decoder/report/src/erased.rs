@@ -3,10 +3,23 @@
 use crate::report::Collect;
 use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
 use std::any::Any;
+use std::io;
+use thiserror::Error;
 
 /// A sink whose type is not known. A decoder is compiled for each type of sink; where its speed matters less than
 /// the size of the program, this one stands for all of them that accept repetitions ([`Sink::REPEATS`]), or for all that do not.
 pub struct Erased<const REPEATS: bool>(Box<dyn Object>);
+
+/// A sink is not of the type that is expected.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+#[error("a sink of another type")]
+pub struct OtherSink;
+
+impl From<OtherSink> for io::Error {
+    fn from(other: OtherSink) -> Self {
+        Self::other(other)
+    }
+}
 
 /// What a sink can do, without its constants.
 trait Object: Send {
@@ -77,14 +90,11 @@ impl<const REPEATS: bool> Erased<REPEATS> {
 
     /// Returns the sink.
     ///
-    /// # Panics
+    /// # Errors
     ///
     /// If it is of another type.
-    pub fn into_sink<S: Collect + 'static>(self) -> S {
-        match self.0.into_any().downcast() {
-            Ok(sink) => *sink,
-            Err(_) => panic!("a sink of another type"),
-        }
+    pub fn into_sink<S: Collect + 'static>(self) -> Result<S, OtherSink> {
+        self.0.into_any().downcast().map(|sink| *sink).map_err(|_| OtherSink)
     }
 }
 

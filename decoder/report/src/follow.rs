@@ -1,5 +1,6 @@
 //! Decodes a capture into a report.
 
+use crate::erased::OtherSink;
 use crate::{Collect, Erased, Error, Limited, Noted, Printer, Report, Shared, Silent};
 use hartrace_capture::follow::Follow;
 use hartrace_capture::perf::{Placed, Recording};
@@ -39,7 +40,7 @@ impl<'r, I> Origin<'r, I> {
     }
 
     /// The same, of a type that does not depend on the input.
-    fn as_dyn<'i>(&'i mut self) -> Origin<'r, &'i mut Input<'i>>
+    pub fn as_dyn<'i>(&'i mut self) -> Origin<'r, &'i mut Input<'i>>
     where
         I: Read + Send,
     {
@@ -212,10 +213,17 @@ fn erased<P: Collect + 'static, const REPEATS: bool>(
     decode: DecodeErased<REPEATS>,
 ) -> Outcome {
     let make = || make().map(Erased::new);
-    let mut take = |Decoded { sinks, bytes, packets }: Decoded<Noted<Erased<REPEATS>>>| {
+    let mut other: Option<OtherSink> = None;
+    let mut taking = |Decoded { sinks, bytes, packets }: Decoded<Noted<Erased<REPEATS>>>| {
         let sinks = sinks.into_iter();
-        let sinks = sinks.map(|(source, sink)| (source, sink.map(Erased::into_sink)));
-        take(Decoded { sinks: sinks.collect(), bytes, packets })
+        let sinks = sinks.map(|(source, sink)| Ok((source, sink.try_map(Erased::into_sink)?)));
+        match sinks.collect() {
+            Ok(sinks) => take(Decoded { sinks, bytes, packets }),
+            Err(error) => {
+                other = Some(error);
+                ControlFlow::Break(())
+            }
+        }
     };
     let preparer = || -> Box<Prepare<'_, Within<'_, REPEATS>>> {
         let mut prepare = preparer.map(|preparer| preparer());
@@ -226,7 +234,11 @@ fn erased<P: Collect + 'static, const REPEATS: bool>(
             }
         })
     };
-    decode(job, &make, &preparer, &mut take)
+    let outcome = decode(job, &make, &preparer, &mut taking)?;
+    match other {
+        None => Ok(outcome),
+        Some(other) => Err(StreamError::Input(other.into())),
+    }
 }
 
 /// The decoder of sinks that receive every turn of a loop. It is no generic function, or every crate that uses it would compile

@@ -1,13 +1,15 @@
 //! Reports by name.
 
 use crate::{
-    Autofdo, Blocks, Bolt, Callgrind, Calls, Folded, Json, Lcov, Listing, Naming, Ordered, Pcs,
-    Perfetto, Pprof, Report, SourceForm, SourceReport, Speedscope, Style, Tables, Timing,
+    Autofdo, Blocks, Bolt, Callgrind, Calls, Folded, Gaps, Json, Lcov, Listing, Naming, Ordered,
+    Pcs, Perfetto, Pprof, Print, Printer, Report, SourceForm, SourceReport, Speedscope, Style,
+    Tables, Timing,
 };
 use hartrace_capture::programs::Programs;
 use hartrace_decoder::{Coverage, Edges};
 use hartrace_isa::Xlen;
 use std::fmt;
+use std::io::Write;
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -160,46 +162,63 @@ impl Form {
         matches!(self, Self::Blocks | Self::Edges | Self::Coverage | Self::Json)
     }
 
-    /// Makes the report and passes it to `with`.
+    /// What prints it.
     ///
     /// # Errors
     ///
     /// If the programs have no debug information, without which the report would be empty.
-    pub fn report<W: With>(self, look: &Look<'_>, with: W) -> Result<W::Output, NoLines> {
+    pub fn printer<'a>(
+        self,
+        look: &Look<'a>,
+        out: &'a mut (dyn Write + Send),
+        gaps: Gaps,
+    ) -> Result<Box<dyn Print + 'a>, NoLines> {
+        fn to<'a, R: Report + Send + 'a>(
+            out: Out<'a>,
+            gaps: Gaps,
+            report: R,
+        ) -> Box<dyn Print + 'a> {
+            Box::new(Printer::new(report, out, gaps))
+        }
         let Look { programs, xlen, .. } = *look;
         let headings = look.headings && !look.json;
         let style = || Style { symbols: programs.all_symbols(), xlen, json: look.json };
         Ok(match self {
-            Self::Pcs => with.with(Pcs::default()),
+            Self::Pcs => to(out, gaps, Pcs::default()),
             Self::Listing => {
-                with.with(Ordered::new(Listing::new(programs, xlen)).headings(headings))
+                to(out, gaps, Ordered::new(Listing::new(programs, xlen)).headings(headings))
             }
-            Self::Blocks => {
-                with.with(Ordered::new(Blocks::new(programs, xlen, look.json)).headings(headings))
-            }
-            Self::Edges => with.with(Tables::<Edges>::new(style()).naming(look.naming)),
-            Self::Coverage => with.with(Tables::<Coverage>::new(style()).naming(look.naming)),
-            Self::Json => with.with(Ordered::new(Json::new(xlen)).headings(false)),
-            Self::Autofdo => with.with(lines(Autofdo, programs)?),
-            Self::Bolt => with.with(SourceReport::new(Bolt, programs)),
-            Self::Lcov => with.with(lines(Lcov, programs)?),
-            Self::Callgrind => with.with(Calls::with_inlined(Callgrind, programs, xlen)),
-            Self::Folded => with.with(Calls::with_inlined(Folded, programs, xlen)),
+            Self::Blocks => to(
+                out,
+                gaps,
+                Ordered::new(Blocks::new(programs, xlen, look.json)).headings(headings),
+            ),
+            Self::Edges => to(out, gaps, Tables::<Edges>::new(style()).naming(look.naming)),
+            Self::Coverage => to(out, gaps, Tables::<Coverage>::new(style()).naming(look.naming)),
+            Self::Json => to(out, gaps, Ordered::new(Json::new(xlen)).headings(false)),
+            Self::Autofdo => to(out, gaps, lines(Autofdo, programs)?),
+            Self::Bolt => to(out, gaps, SourceReport::new(Bolt, programs)),
+            Self::Lcov => to(out, gaps, lines(Lcov, programs)?),
+            Self::Callgrind => to(out, gaps, Calls::with_inlined(Callgrind, programs, xlen)),
+            Self::Folded => to(out, gaps, Calls::with_inlined(Folded, programs, xlen)),
             Self::Perfetto => {
                 let form = Perfetto::new(look.timing);
-                with.with(Calls::with_inlined(form, programs, xlen))
+                to(out, gaps, Calls::with_inlined(form, programs, xlen))
             }
             Self::Pprof => {
                 let form = Pprof::new(look.name);
-                with.with(Calls::with_inlined(form, programs, xlen))
+                to(out, gaps, Calls::with_inlined(form, programs, xlen))
             }
             Self::Speedscope => {
                 let form = Speedscope::new(look.name, look.timing.unit);
-                with.with(Calls::with_inlined(form, programs, xlen))
+                to(out, gaps, Calls::with_inlined(form, programs, xlen))
             }
         })
     }
 }
+
+/// Where a report goes.
+type Out<'a> = &'a mut (dyn Write + Send);
 
 /// A report of source lines.
 fn lines<F: SourceForm>(form: F, programs: &Programs) -> Result<SourceReport<'_, F>, NoLines> {
@@ -244,15 +263,6 @@ pub struct Look<'a> {
     pub naming: Naming,
     /// Times of exports.
     pub timing: Timing,
-}
-
-/// Something to do with a report, whatever its type is.
-pub trait With {
-    /// What comes of it.
-    type Output;
-
-    /// Does it.
-    fn with<R: Report + Send>(self, report: R) -> Self::Output;
 }
 
 /// No program has debug information, so lines are not known.

@@ -136,7 +136,7 @@ pub use calls::{
 pub use erased::Erased;
 pub use explained::{Explained, RowPlace};
 pub use follow::{Decoder, LARGE, Origin, SMALL, decode};
-pub use form::{Form, Look, NoForm, NoLines, With};
+pub use form::{Form, Look, NoForm, NoLines};
 pub use gaps::{Gaps, Missing, Note, Resumed, advice};
 pub use json::{Json, block_table_json};
 pub use limited::{Limited, Shared};
@@ -146,7 +146,7 @@ pub use noted::Noted;
 pub use ordered::{InOrder, Ordered, OrderedPart};
 pub use part::{Item, Part, Retired};
 pub use pcs::{Pcs, PcsText};
-pub use printer::{Error, OneSource, Printer, SeveralSources};
+pub use printer::{Error, OneSource, Print, Printer, SeveralSources};
 pub use profile::{ProfileError, read_profile};
 pub use report::{Collect, Report};
 pub use silent::Silent;

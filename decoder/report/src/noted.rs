@@ -36,6 +36,12 @@ impl<S> Noted<S> {
         Noted { sink: sink(from), instructions, gaps, strict, ended }
     }
 
+    /// The same gaps, with another sink if there is one.
+    pub(crate) fn try_map<T, E>(self, sink: impl FnOnce(S) -> Result<T, E>) -> Result<Noted<T>, E> {
+        let Self { sink: from, instructions, gaps, strict, ended } = self;
+        Ok(Noted { sink: sink(from)?, instructions, gaps, strict, ended })
+    }
+
     /// Whether a gap has ended it.
     pub(crate) fn is_ended(&self) -> bool {
         self.ended

@@ -30,7 +30,7 @@ pub fn listing<W: Write>(
     all: &[Traced<'_>],
     programs: &Programs,
 ) -> Result<(), Error> {
-    each(printer, &Text::default, |text| text, |make, take| listed(how, all, programs, make, take))
+    each(printer, &Text::default, Ok, |make, take| listed(how, all, programs, make, take))
 }
 
 /// Decodes sources. Nothing of its type depends on where the listing goes, so that it is compiled once, here.

@@ -3,13 +3,13 @@
 use crate::captures::{Folder, damaged, follow, several_sources, trace_synchronised};
 use hartrace_capture::follow::Follow;
 use hartrace_decoder::Count;
-use hartrace_decoder::stream::Decoded;
 use hartrace_report::{
-    Form, Gaps, Look, Naming, Noted, Origin, Printer, Report, Silent, Timing, With, decode,
+    Form, Gaps, Limits, Look, Naming, NoLines, Origin, Position, Shared, Timing,
 };
 use hartrace_tests::case::Dice;
 use std::convert::Infallible;
 use std::fs;
+use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -18,56 +18,33 @@ use std::sync::{Arc, Mutex};
 /// What is written, what is said of gaps, and how it ends.
 type Written = (Vec<u8>, Vec<String>, String);
 
-/// Decodes a capture in parts of so many bytes.
-#[derive(Copy, Clone)]
-struct Job<'j> {
-    follow: &'j Follow,
-    bytes: &'j [u8],
+/// Decodes a capture in parts of so many bytes. If `plain`, within limits that hold everything: then everything is done by the
+/// thread that joins, and one after the other.
+fn written(
+    form: Form,
+    look: &Look<'_>,
+    (follow, mut bytes): (&Follow, &[u8]),
     size: usize,
-    /// Everything is done by the thread that joins.
     plain: bool,
-}
-
-impl With for Job<'_> {
-    type Output = Written;
-
-    fn with<R: Report + Send>(self, report: R) -> Written {
-        let Job { follow, bytes, size, plain } = self;
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let say = Arc::clone(&said);
-        let gaps = Gaps::new("t", move |note| say.lock().unwrap().push(note.to_string()));
-        let mut printer = Printer::new(report, Vec::new(), gaps);
-        let end = if plain {
-            let make = printer.report.maker();
-            let make = || Noted::new(make(), false);
-            let mut found = Silent::default();
-            let join = |decoded: Decoded<_>| {
-                found = Silent { bytes: decoded.bytes, packets: decoded.packets };
-                printer.join(decoded.sinks).map(|()| ControlFlow::Continue(()))
-            };
-            let origin = Origin::Capture(bytes);
-            let end = decode(follow, origin, size, None, &make, join);
-            printer.finish().expect("memory");
-            printer.gaps.end(match &end {
-                Ok(flow) => *flow,
-                Err(_) => ControlFlow::Break(()),
-            });
-            if end.is_ok() {
-                printer.gaps.ended(found).expect("gaps are allowed");
-            }
-            format!("{:?}", end.map(|_| ()))
-        } else {
-            format!("{:?}", printer.follow(follow, Origin::Capture(bytes), size, None, |_| ()))
-        };
-        let said = said.lock().unwrap().clone();
-        (printer.out, said, end)
-    }
+) -> Result<Written, NoLines> {
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let say = Arc::clone(&said);
+    let gaps = Gaps::new("t", move |note| say.lock().unwrap().push(note.to_string()));
+    let all = Limits::new(Some(Position::Byte(0)), None).expect("it is not empty");
+    let limits = plain.then(|| Shared::new(all.expect("there is a start")));
+    let mut out = Vec::new();
+    let mut printer = form.printer(look, &mut out, gaps)?;
+    let origin = Origin::Capture(&mut bytes as &mut (dyn Read + Send));
+    let end = printer.follow(follow, origin, size, limits.as_ref(), &mut |_| ());
+    drop(printer);
+    let said = said.lock().unwrap().clone();
+    Ok((out, said, format!("{end:?}")))
 }
 
 /// Compares reports of a capture. Returns the number of bytes that were written, and of lines about gaps.
 fn check(capture: &Path) -> (usize, usize) {
     let (mut follow, bytes) = (follow(capture), fs::read(capture).expect("it was written"));
-    let (mut written, mut gaps) = (0, 0);
+    let (mut bytes_written, mut gaps) = (0, 0);
     for (form, json) in Form::ALL.into_iter().flat_map(|form| [(form, false), (form, true)]) {
         if json && !form.has_json() {
             continue;
@@ -82,7 +59,7 @@ fn check(capture: &Path) -> (usize, usize) {
                 naming: Naming::Several,
                 timing: Timing::default(),
             };
-            form.report(&look, Job { follow, bytes: &bytes, size, plain })
+            written(form, &look, (follow, &bytes), size, plain)
         };
         follow.threads = NonZeroUsize::MIN;
         // Not every program has debug information.
@@ -98,10 +75,10 @@ fn check(capture: &Path) -> (usize, usize) {
             assert_eq!(found.2, end, "{what}");
             assert_eq!(found.1, said, "{what}");
         }
-        written += text.len();
+        bytes_written += text.len();
         gaps += said.len();
     }
-    (written, gaps)
+    (bytes_written, gaps)
 }
 
 /// The largest number of parts that a capture can be cut into.
