@@ -4,10 +4,10 @@ use crate::args::BundleArgs;
 use crate::failure::{Failure, Status};
 use crate::{described, files, gaps, image};
 use hartrace_capture::bundle::{self, Names};
+use hartrace_capture::decode::Filling;
 use hartrace_capture::description::{Description, ProgramFile};
-use hartrace_capture::follow::Filling;
 use hartrace_capture::params::Draft;
-use hartrace_report::Silent;
+use hartrace_report::NoSync;
 use hartrace_report::stats::Tally;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
     gaps.end(ControlFlow::Continue(()));
     let stats = tally.stats();
     if setup.tells_its_end() {
-        gaps.ended(Silent { bytes: stats.capture_bytes, packets: 0 })?;
+        gaps.ended(NoSync { bytes: stats.capture_bytes, packets: 0 })?;
     }
     let silent = stats.silent();
     silent.into_iter().for_each(|silent| gaps.silent(silent));

@@ -1,19 +1,19 @@
 //! `hartrace check`: compares a decoded capture with the execution.
 
 use crate::args::CheckArgs;
+use crate::decoding::EtraceDecoding;
 use crate::failure::{Failure, Status};
 use crate::files::{self, Capture};
-use crate::follow::Following;
 use crate::{gaps, input};
 use hartrace_bits::mask;
 use hartrace_executions::executed::check::{Comparison, Expected, Sides};
-use hartrace_report::{Item, Noted, OneSource, Part, SMALL, Silent};
+use hartrace_report::{Item, NoSync, Noted, OneSource, Part, SMALL};
 use std::io::Write;
 use std::ops::ControlFlow;
 
 /// Runs the command.
 pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
-    let (following, capture) = Following::open(&args.follow, [args.against.as_path()])?;
+    let (following, capture) = EtraceDecoding::open(&args.follow, [args.against.as_path()])?;
     let (setup, programs) = (&following.follow.setup, &following.follow.programs);
     let name = &following.about.capture;
     let (input, bar) = files::open(&args.against)?;
@@ -27,10 +27,10 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status, Failure> {
     // One bar is enough.
     let capture = Capture::of(capture.input);
     let mut source = OneSource::default();
-    let mut found = Silent::default();
+    let mut found = NoSync::default();
     let make = || Noted::new(Part::default(), false);
     let flow = following.run(capture, SMALL, make, |decoded| {
-        found = Silent { bytes: decoded.bytes, packets: decoded.packets };
+        found = NoSync { bytes: decoded.bytes, packets: decoded.packets };
         for (id, part) in decoded.sinks {
             for (at, item) in part.into_parts().0.iter() {
                 if comparison.is_done() {

@@ -1,9 +1,9 @@
 //! `hartrace delta`: compares what two captures of one program executed.
 
 use crate::args::DeltaArgs;
+use crate::decoding::EtraceDecoding;
 use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture};
-use crate::follow::Following;
 use crate::gaps;
 use hartrace_decoder::calls::Functions;
 use hartrace_report::delta::{self, Delta, Style, captures};
@@ -14,9 +14,9 @@ use std::sync::Arc;
 pub(crate) fn run(args: DeltaArgs) -> Result<Status, Failure> {
     let DeltaArgs { mut follow, b, json, rows, whole } = args;
     let strict = follow.strict;
-    let (first, capture) = Following::open(&follow, [b.as_path()])?;
+    let (first, capture) = EtraceDecoding::open(&follow, [b.as_path()])?;
     follow.capture = Some(b);
-    let (second, other) = Following::open(&follow, [])?;
+    let (second, other) = EtraceDecoding::open(&follow, [])?;
     let symbols = first.follow.programs.all_symbols();
     let ranges = symbols.functions().into_iter().map(|function| function.range);
     let functions = Arc::new(Functions::new(ranges));

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Status};
 use crate::{described, files, gaps, params};
 use hartrace_capture::params::Setup;
 use hartrace_isa::Xlen;
-use hartrace_report::Silent;
+use hartrace_report::NoSync;
 use hartrace_report::diff::{Diff, Style};
 use hartrace_report::dump::Listed;
 use hartrace_report::packets::{Packets, Reader, sources};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
     let (a, b) = (described::read(&first)?, described::read(&second)?);
     let lists = (list(&a, &setup), list(&b, &other));
     if lists.0.is_empty() && lists.1.is_empty() {
-        let found = Silent { bytes: a.len() as u64, packets: 0 };
+        let found = NoSync { bytes: a.len() as u64, packets: 0 };
         gaps::new(files::name(&args.a), false, ProgressBar::hidden()).silent(found);
         return Ok(Status::Gaps);
     }

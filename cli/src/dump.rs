@@ -5,7 +5,7 @@ use crate::described;
 use crate::failure::{Failure, Status};
 use crate::{files, gaps};
 use hartrace_etrace::Payload;
-use hartrace_report::Silent;
+use hartrace_report::NoSync;
 use hartrace_report::dump::{Dump, Listed};
 use hartrace_report::packets::{Packets, Reader, sources};
 use std::io::Write;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Status, Failure> {
     let mut reader = Reader::new(setup.layout, setup.options);
     let mut out = files::stdout();
     let mut status = Status::Clean;
-    let mut found = Silent { bytes: bytes.len() as u64, packets: 0 };
+    let mut found = NoSync { bytes: bytes.len() as u64, packets: 0 };
     let mut synchronised = false;
     for packet in Packets::new(&bytes, transport) {
         bar.set_position(packet.frame);

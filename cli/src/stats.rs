@@ -1,16 +1,16 @@
 //! `hartrace stats`.
 
 use crate::args::StatsArgs;
+use crate::decoding::EtraceDecoding;
 use crate::described;
 use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture};
-use crate::follow::Following;
 use crate::gaps;
-use hartrace_capture::follow::Filling;
+use hartrace_capture::decode::Filling;
 use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_decoder::{Count, Event};
 use hartrace_report::stats::{Program, Stats, Tally};
-use hartrace_report::{Gaps, LARGE, Noted, Printer, Silent, Total};
+use hartrace_report::{Gaps, LARGE, NoSync, Noted, Printer, Total};
 use indicatif::ProgressBar;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
         gaps.end(ControlFlow::Continue(()));
         (tally.stats(), gaps, setup.tells_its_end(), Status::Clean)
     } else {
-        let (mut following, capture) = Following::open(given, [])?;
+        let (mut following, capture) = EtraceDecoding::open(given, [])?;
         following.follow.count_packets();
         let mut printer = Printer::new(Total::<Count>::default(), io::sink(), gaps(&capture));
         let make = || Noted::new(Count::default(), given.strict);
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
         gaps::new(files::name(path), false, ProgressBar::hidden()).silent(silent);
     }
     if tells_its_end {
-        gaps.ended(Silent { bytes: stats.capture_bytes, packets: stats.total.packets })?;
+        gaps.ended(NoSync { bytes: stats.capture_bytes, packets: stats.total.packets })?;
     }
     let gaps = stats.program.as_ref().map_or(0, |program| program.gaps);
     let clean = gaps + stats.malformed.packets == 0 && stats.silent().is_none();

@@ -6,7 +6,7 @@
 //! one thread, and the sum of two that run at once, each with its own trace.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use hartrace_compressors::{Code, Compressed, Scheme, Setup};
+use hartrace_compressors::{Code, Compressed, Scheme, SchemeSetup};
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::Retired;
 use hartrace_executions::executed::{Port, Steps};
@@ -46,8 +46,8 @@ fn executed() -> Run {
 }
 
 impl Run {
-    fn setup(&self) -> Setup<'_> {
-        Setup { code: &self.code, sync_every: None, tvec: &[] }
+    fn setup(&self) -> SchemeSetup<'_> {
+        SchemeSetup { code: &self.code, sync_every: None, tvec: &[] }
     }
 
     fn compress(&self, scheme: &Scheme) -> Compressed {

@@ -4,7 +4,7 @@
 use crate::compressor::Coder;
 use crate::events::{Event, Events};
 use crate::stream::{End, Stream, StreamCoder, Streams};
-use crate::{BitSource, Bits, Code, Dmtf, Records, Scheme, Sdc, Setup, Tmbp};
+use crate::{BitSource, Bits, Code, Dmtf, Records, Scheme, SchemeSetup, Sdc, Tmbp};
 use hartrace_decoder::Image;
 use hartrace_golden::walk::{Shape, Walk, generate};
 use hartrace_isa::{Isa, Xlen};
@@ -98,7 +98,7 @@ fn bits_follow_from_events() {
         // Traps have additional fields, which the identities do not count.
         let (walk, code) = walk(seed, Shape::random(seed).without_traps());
         let streams = streams(&walk, &code);
-        let setup = Setup { code: &code, sync_every: None, tvec: &[] };
+        let setup = SchemeSetup { code: &code, sync_every: None, tvec: &[] };
         let mut base = "BASE".parse::<Scheme>().unwrap().compressor(&setup).unwrap();
         walk.rows.iter().try_for_each(|row| base.retire(row)).unwrap();
         let base = base.finish().unwrap();
@@ -208,7 +208,7 @@ fn records_are_all_bits() {
     ) {
         let (walk, code) = walk(seed, Shape::random(seed));
         for every in [None, std::num::NonZeroU64::new(100)] {
-            let setup = Setup { code: &code, sync_every: every, tvec: &[] };
+            let setup = SchemeSetup { code: &code, sync_every: every, tvec: &[] };
             let mut coder = name.parse::<Scheme>().unwrap().compressor(&setup).unwrap();
             walk.rows.iter().try_for_each(|row| coder.retire(row)).unwrap();
             let found = coder.finish().unwrap();
@@ -249,6 +249,6 @@ fn all_branches_are_told_or_predicted() {
             coder.event(&event, &mut out).unwrap();
         }
         assert_eq!(coder.tally.branches, branches);
-        assert_eq!(coder.tally.told + coder.tail(), branches);
+        assert_eq!(coder.tally.reported + coder.tail(), branches);
     }
 }

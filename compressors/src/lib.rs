@@ -7,7 +7,7 @@
 //!
 //! let (name, elf) = PROGRAMS[0];
 //! let program = Program::new(name, elf.to_vec())?;
-//! let (schemes, limit) = (chosen(&["E-Trace".into(), "TMBP".into()], &[])?, 20_000);
+//! let (schemes, limit) = (chosen(&["E-Trace".into(), "bTMBP".into()], &[])?, 20_000);
 //! let mut comparison = Comparison::new(schemes, Options { limit, sync_every: None });
 //! comparison.measure(
 //!     &[&program],
@@ -92,7 +92,7 @@ pub use measured::Measured;
 pub use packed::Packed;
 pub use records::Records;
 pub use run_length::{Grows, RunLength};
-pub use scheme::{Family, Scheme, Setting, Setup, UnknownScheme, Values};
+pub use scheme::{Family, Scheme, SchemeSetup, Setting, UnknownScheme, Values};
 pub use sdc::{Sdc, SdcVariant};
 pub use tage::{Tage, TageCoding};
 pub use tmbp::{Tmbp, Widths};

@@ -47,7 +47,7 @@ impl Eq for Scheme {}
 
 /// What both sides of a scheme know.
 #[derive(Copy, Clone, Debug)]
-pub struct Setup<'a> {
+pub struct SchemeSetup<'a> {
     /// The program.
     pub code: &'a Code,
     /// Number of instructions after which a decompressor can start: tables are emptied, and addresses are
@@ -118,13 +118,13 @@ impl Scheme {
     /// Creates a compressor.
     pub fn compressor<'a>(
         &self,
-        setup: &Setup<'a>,
+        setup: &SchemeSetup<'a>,
     ) -> Result<Box<dyn Compressor + 'a>, CompressError> {
         self.config.compressor(setup)
     }
 
     /// Creates a decompressor.
-    pub fn decompressor<'a>(&self, setup: &Setup<'a>) -> Box<dyn Decompressor + 'a> {
+    pub fn decompressor<'a>(&self, setup: &SchemeSetup<'a>) -> Box<dyn Decompressor + 'a> {
         self.config.decompressor(setup)
     }
 }

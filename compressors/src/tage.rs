@@ -14,7 +14,7 @@ use crate::compressor::{Coder, Coding, segment};
 use crate::cost::{Cost, PartKind, index_bits};
 use crate::events::Event;
 use crate::{
-    BitSource, Bits, Code, CompressError, Compressor, DecodeError, Decompressor, Fault, Setup,
+    BitSource, Bits, Code, CompressError, Compressor, DecodeError, Decompressor, Fault, SchemeSetup,
 };
 use branches::{Branches, Outcome, TABLES};
 use hartrace_isa::Insn;
@@ -140,20 +140,20 @@ impl Tage {
         Layout { xlen, records: self.records, place_bits: self.targets.ilog2() }
     }
 
-    pub(crate) fn compressor<'a>(self, setup: &Setup<'a>) -> Box<dyn Compressor + 'a> {
+    pub(crate) fn compressor<'a>(self, setup: &SchemeSetup<'a>) -> Box<dyn Compressor + 'a> {
         match self.coder {
             TageCoding::Runs => self.writes::<RunWriter>(setup),
             TageCoding::Range => self.writes::<RangeWriter>(setup),
         }
     }
 
-    fn writes<'a, W: Write + 'a>(self, setup: &Setup<'a>) -> Box<dyn Compressor + 'a> {
+    fn writes<'a, W: Write + 'a>(self, setup: &SchemeSetup<'a>) -> Box<dyn Compressor + 'a> {
         let writer = TageWriter::<W> { config: self, code: setup.code, part: None };
         Box::new(Coding::new(setup.code, writer, setup.sync_every))
     }
 
-    pub(crate) fn decompressor<'a>(self, setup: &Setup<'a>) -> Box<dyn Decompressor + 'a> {
-        let Setup { code, sync_every, .. } = *setup;
+    pub(crate) fn decompressor<'a>(self, setup: &SchemeSetup<'a>) -> Box<dyn Decompressor + 'a> {
+        let SchemeSetup { code, sync_every, .. } = *setup;
         match self.coder {
             TageCoding::Runs => Box::new(TageReader {
                 config: self,

@@ -155,7 +155,7 @@ pub(crate) struct Tally {
     /// Branches that are counted.
     pub(crate) branches: u64,
     /// Branches up to and including the last misprediction or trap.
-    pub(crate) told: u64,
+    pub(crate) reported: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -256,14 +256,14 @@ impl Coder for TmbpCoder<'_> {
                     None => {}
                 }
                 if wrong {
-                    self.tally.told += state.branches;
+                    self.tally.reported += state.branches;
                     (state.instructions, state.branches) = (0, 0);
                 }
                 state.predictor.update(pc, insn, taken, target);
             }
             Event::Trap { handler, .. } => {
                 let instructions = std::mem::take(&mut state.instructions);
-                self.tally.told += std::mem::take(&mut state.branches);
+                self.tally.reported += std::mem::take(&mut state.branches);
                 self.put_trap(instructions, handler, false, out);
             }
         }

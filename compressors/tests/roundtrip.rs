@@ -6,7 +6,7 @@ mod families;
 #[path = "roundtrip/tage/mod.rs"]
 mod tage;
 
-use hartrace_compressors::{Bits, Code, Compressed, Family, Scheme, Setup};
+use hartrace_compressors::{Bits, Code, Compressed, Family, Scheme, SchemeSetup};
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::{IType, ITypeWidth, Retired};
 use hartrace_golden::walk::{Shape, Walk, generate};
@@ -68,7 +68,7 @@ fn code(walk: &Walk) -> Code {
     Code::new(&image)
 }
 
-fn compressed(scheme: &Scheme, setup: &Setup<'_>, rows: &[Retired]) -> Compressed {
+fn compressed(scheme: &Scheme, setup: &SchemeSetup<'_>, rows: &[Retired]) -> Compressed {
     let mut compressor = scheme.compressor(setup).expect("a compressor");
     for row in rows {
         compressor.retire(row).unwrap_or_else(|error| panic!("{scheme}: {error}"));
@@ -77,7 +77,7 @@ fn compressed(scheme: &Scheme, setup: &Setup<'_>, rows: &[Retired]) -> Compresse
 }
 
 /// Compresses and decompresses rows, and compares with the expected addresses.
-fn round(scheme: &Scheme, setup: &Setup<'_>, rows: &[Retired], expected: &[u64], what: &str) {
+fn round(scheme: &Scheme, setup: &SchemeSetup<'_>, rows: &[Retired], expected: &[u64], what: &str) {
     let compressed = compressed(scheme, setup, rows);
     let count = expected.len() as u64;
     assert_eq!(compressed.instructions, count, "{what}: {scheme}");
@@ -108,13 +108,13 @@ fn random_walks_come_back() {
         let expected: Vec<u64> = walk.expected_pcs().collect();
         let blocks = walk.blocks(seed, 1);
         for scheme in &schemes {
-            let setup = Setup { code: &code, sync_every: None, tvec: &[] };
+            let setup = SchemeSetup { code: &code, sync_every: None, tvec: &[] };
             round(scheme, &setup, &walk.rows, &expected, &format!("walk {seed}"));
             if !scheme.to_string().starts_with("E-Trace") || seed % 4 == 0 {
                 round(scheme, &setup, &blocks, &expected, &format!("blocks of walk {seed}"));
             }
             let sync_every = NonZeroU64::new(1 + seed % 7 * 31);
-            let setup = Setup { sync_every, ..setup };
+            let setup = SchemeSetup { sync_every, ..setup };
             round(scheme, &setup, &walk.rows, &expected, &format!("walk {seed}, {sync_every:?}"));
         }
     }
@@ -127,7 +127,7 @@ fn anything_may_follow_anything() {
         let walk = Walk::random(seed);
         let code = code(&walk);
         let expected: Vec<u64> = walk.expected_pcs().collect();
-        let setup = Setup { code: &code, sync_every: None, tvec: &[] };
+        let setup = SchemeSetup { code: &code, sync_every: None, tvec: &[] };
         for scheme in schemes().iter().filter(|s| s.family().name != "etrace") {
             round(scheme, &setup, &walk.rows, &expected, &format!("walk {seed}"));
         }
@@ -159,7 +159,7 @@ fn streams_are_cut_where_they_are_too_long() {
             expected.extend((0..300).map(|i| to + 4 * i));
             rows.extend(expected[length as usize..].iter().map(|pc| Retired::plain(*pc)));
             let rows: Vec<_> = rows.into_iter().map(|row| itype(row, length, taken)).collect();
-            let setup = Setup { code: &code, sync_every: None, tvec: &[] };
+            let setup = SchemeSetup { code: &code, sync_every: None, tvec: &[] };
             for scheme in schemes() {
                 let what = format!("{length} instructions, {taken} {trap}");
                 round(&scheme, &setup, &rows, &expected, &what);
@@ -188,9 +188,9 @@ fn damage_is_survived() {
         let [right, wrong] = [code(&walk), code(&other)];
         let expected: Vec<u64> = walk.expected_pcs().collect();
         for scheme in schemes() {
-            let setup = Setup { code: &right, sync_every: None, tvec: &[] };
+            let setup = SchemeSetup { code: &right, sync_every: None, tvec: &[] };
             let bits = compressed(&scheme, &setup, &walk.rows).bits;
-            let setups = [setup, Setup { code: &wrong, ..setup }];
+            let setups = [setup, SchemeSetup { code: &wrong, ..setup }];
             let step = bits.len() / 24 + 1;
             for at in (0..bits.len()).step_by(step as usize) {
                 let mut bytes = bits.bytes().to_vec();
@@ -219,7 +219,7 @@ fn damage_is_survived() {
 fn nothing_at_all() {
     let walk = generate(1, &shape(1).without_traps());
     let code = code(&walk);
-    let setup = Setup { code: &code, sync_every: None, tvec: &[] };
+    let setup = SchemeSetup { code: &code, sync_every: None, tvec: &[] };
     for scheme in schemes().iter().filter(|s| s.family().name != "etrace") {
         round(scheme, &setup, &[], &[], "nothing");
         round(scheme, &setup, &walk.rows[..1], &[walk.rows[0].iaddr], "one");

@@ -14,14 +14,14 @@ type Set = Vec<(u64, u64)>;
 #[derive(Clone, Debug)]
 pub(crate) struct Qualifier {
     comparators: Vec<Prepared>,
-    conditions: Vec<Asked>,
+    conditions: Vec<SplitCondition>,
     /// Tracing is on, as far as triggers are concerned.
     on: bool,
 }
 
 /// A condition, with what it asks of traps apart.
 #[derive(Clone, Debug)]
-struct Asked {
+struct SplitCondition {
     /// What it asks of every block.
     of_block: Condition,
     /// What it asks of a trap, if anything.
@@ -49,7 +49,11 @@ impl Qualifier {
         let used = if filter.conditions.is_empty() { &[] } else { &filter.comparators[..] };
         Self {
             comparators: used.iter().map(Prepared::new).collect(),
-            conditions: filter.conditions.iter().map(|one| Asked::new(filter, one)).collect(),
+            conditions: filter
+                .conditions
+                .iter()
+                .map(|one| SplitCondition::new(filter, one))
+                .collect(),
             on: filter.initially_on,
         }
     }
@@ -86,7 +90,7 @@ impl Qualifier {
     }
 }
 
-impl Asked {
+impl SplitCondition {
     fn new(filter: &Filter, condition: &Condition) -> Self {
         let of_trap =
             |index: &usize| filter.comparators.get(*index).is_some_and(|c| c.input == Input::Tval);

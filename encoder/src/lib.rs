@@ -64,7 +64,7 @@ pub use hartrace_etrace::encoder::{
 use filter::Qualifier;
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Compat, Ioptions, Mode, Params, Payload, QualStatus};
-use quiet::Same;
+use quiet::Unchanged;
 use state::{ResyncState, State};
 use step::{Jump, Left, Previous, Step};
 
@@ -174,7 +174,7 @@ impl Encoder {
         out: &mut S,
     ) -> &'b [Retired] {
         let (Some(previous), Some(step)) = (self.previous, self.pending) else { return blocks };
-        let same = Same { privilege: step.privilege, context: step.context };
+        let same = Unchanged { privilege: step.privilege, context: step.context };
         let state = &mut self.state;
         let unfiltered = self.qualifier.is_open() && !step.notify;
         let ignores_blocks = state.resync.ignores_blocks();

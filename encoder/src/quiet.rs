@@ -5,12 +5,12 @@ use hartrace_etrace::ingress::{IType, Privilege, Retired};
 
 /// What has to stay the same from block to block.
 #[derive(Copy, Clone)]
-pub(crate) struct Same {
+pub(crate) struct Unchanged {
     pub(crate) privilege: Privilege,
     pub(crate) context: u64,
 }
 
-impl Same {
+impl Unchanged {
     /// Whether nothing but a jump or a branch happens in a block, at the same privilege and in the same context.
     #[inline(always)]
     pub(crate) fn is_kept_by(self, block: &Retired) -> bool {
@@ -44,7 +44,7 @@ impl State {
         &mut self,
         current: &Retired,
         blocks: &[Retired],
-        same: Same,
+        same: Unchanged,
     ) -> usize {
         match self.options.branch_prediction {
             true => self.pass::<true>(current, blocks, same),
@@ -57,7 +57,7 @@ impl State {
         &mut self,
         mut current: &'b Retired,
         blocks: &'b [Retired],
-        same: Same,
+        same: Unchanged,
     ) -> usize {
         // Calls are remembered if returns are implicit.
         let calls = if self.options.implicit_return { 1 << IType::InferableCall.raw() } else { 0 };

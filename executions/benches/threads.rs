@@ -10,7 +10,7 @@
 #[path = "../../encoder/benches/speed/workloads.rs"]
 mod workloads;
 
-use hartrace_capture::follow::Follow;
+use hartrace_capture::decode::CaptureDecoder;
 use hartrace_capture::params::{Draft, Given, Setup};
 use hartrace_capture::programs::Programs;
 use hartrace_decoder::Count;
@@ -18,7 +18,7 @@ use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_etrace::Unit;
 use hartrace_executions::executed::{Program, ProgramError, modes};
 use hartrace_report::{
-    Form, Gaps, LARGE, Look, Naming, NoLines, Origin, Print, Printer, SMALL, Timing, Total,
+    Form, FormContext, Gaps, LARGE, Naming, NoLines, Origin, Print, Printer, SMALL, Timing, Total,
 };
 use rustix::time::{ClockId, clock_gettime};
 use std::error::Error;
@@ -105,14 +105,14 @@ fn trace(program: &Program) -> Result<Bench, Box<dyn Error>> {
     let mut programs = Programs::new(program.xlen());
     programs.add_elf(program.elf().to_vec(), 0)?;
     Ok(Bench {
-        follow: Follow::new(setup, programs),
+        follow: CaptureDecoder::new(setup, programs),
         capture: once.repeat(times),
         instructions: ending.instructions * times as u64,
     })
 }
 
 struct Bench {
-    follow: Follow,
+    follow: CaptureDecoder,
     capture: Vec<u8>,
     instructions: u64,
 }
@@ -154,7 +154,7 @@ impl Bench {
             let mut printer = Printer::new(Total::<Count>::default(), io::sink(), gaps);
             return Ok(self.time(&mut printer, LARGE));
         };
-        let look = Look {
+        let look = FormContext {
             programs: &self.follow.programs,
             xlen: self.follow.setup.xlen,
             name: "trace",

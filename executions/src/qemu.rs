@@ -24,8 +24,8 @@
 //! ```
 
 mod arm;
+mod block_rows;
 mod error;
-mod follow;
 mod log;
 mod plugin;
 mod program;

@@ -4,7 +4,7 @@
 use crate::code;
 use arbitrary::{Result, Unstructured};
 use hartrace_compressors::{
-    BitSource, Bits, Code, DataScheme, DataStep, Family, Reference, Scheme, Setup,
+    BitSource, Bits, Code, DataScheme, DataStep, Family, Reference, Scheme, SchemeSetup,
 };
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::Retired;
@@ -57,7 +57,7 @@ fn any_bits(
     let mut image = Image::new(Isa::new(xlen));
     image.add(xlen.wrap(base), &program);
     let code = Code::new(&image);
-    let setup = Setup { code: &code, sync_every, tvec: &[(3, base)] };
+    let setup = SchemeSetup { code: &code, sync_every, tvec: &[(3, base)] };
     let mut found = Vec::new();
     let result =
         scheme.decompressor(&setup).decompress(&bits, instructions, &mut |pc| found.push(pc));
@@ -103,7 +103,7 @@ pub fn data(mut u: Unstructured<'_>) -> Result<()> {
 }
 
 /// Checks that whatever a decompressor has returned can be compressed and returned again.
-fn again(scheme: &Scheme, setup: &Setup<'_>, found: &[u64]) {
+fn again(scheme: &Scheme, setup: &SchemeSetup<'_>, found: &[u64]) {
     let mut compressor = scheme.compressor(setup).expect("a compressor");
     for pc in found {
         let halves = u32::from(setup.code.insn(*pc).expect("it was followed").size / 2);

@@ -5,9 +5,9 @@ use crate::files::Files;
 use crate::options::Options;
 use crate::steps::{Blocks, CallSteps, Events, Instructions, Steps};
 use hartrace_arm_decoder::Mark;
+use hartrace_capture::decode::{CaptureDecoder, Filling};
 use hartrace_capture::described::Described;
 use hartrace_capture::description::Description;
-use hartrace_capture::follow::{Filling, Follow};
 use hartrace_capture::perf::Recording;
 use hartrace_capture::programs::Programs;
 use hartrace_capture::system::Traced;
@@ -15,8 +15,8 @@ use hartrace_decoder::stream::StreamError;
 use hartrace_isa::Xlen;
 use hartrace_report::arm::{self, How};
 use hartrace_report::{
-    Calls, Form, FunctionTotal, FunctionTotals, Gaps, LARGE, Look, Naming, Note, Origin, Print,
-    Printer, Report, SMALL, Sum, Timing, Total,
+    Calls, Form, FormContext, FunctionTotal, FunctionTotals, Gaps, LARGE, Naming, Note, Origin,
+    Print, Printer, Report, SMALL, Sum, Timing, Total,
 };
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -47,7 +47,7 @@ pub enum Trace {
 #[non_exhaustive]
 pub struct Etrace {
     /// How to follow it.
-    pub follow: Follow,
+    pub follow: CaptureDecoder,
     /// The capture, and its description.
     pub described: Described,
     /// The recording of perf that it is in.
@@ -264,7 +264,7 @@ impl Capture {
             return Ok(self.decoded(&printer.gaps, notes).map(|()| printer.out));
         }
         let is_arm = matches!(&*self.trace, Trace::Arm(_));
-        let look = Look {
+        let look = FormContext {
             programs: self.programs(),
             xlen: self.xlen(),
             name: self.name(),

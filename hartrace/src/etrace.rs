@@ -3,9 +3,9 @@
 use crate::capture::Etrace;
 use crate::error::OpenError;
 use crate::options::Options;
+use hartrace_capture::decode::CaptureDecoder;
 use hartrace_capture::described::{Content, Described, is_compressed};
 use hartrace_capture::description::{At, Description};
-use hartrace_capture::follow::Follow;
 use hartrace_capture::limits::{DOCUMENT_BYTES, STREAM_BYTES};
 use hartrace_capture::params::{Draft, Setup, SetupError};
 use hartrace_capture::perf::Recording;
@@ -90,7 +90,7 @@ fn follow(
     code: Vec<Code>,
     changing: Option<Changing>,
     warnings: &mut Vec<String>,
-) -> Result<Follow, OpenError> {
+) -> Result<CaptureDecoder, OpenError> {
     setup.compat = options.compat.unwrap_or(setup.compat);
     // Only streams of the reference models have their quirks.
     if setup.compat != Compat::None && setup.unit != Unit::Reference {
@@ -108,7 +108,7 @@ fn follow(
     if let Some(changing) = changing {
         programs.change(changing);
     }
-    let mut follow = Follow::new(setup, programs);
+    let mut follow = CaptureDecoder::new(setup, programs);
     follow.config.resync = options.resync;
     follow.config.max_blocks = options.max_blocks.unwrap_or(follow.config.max_blocks);
     follow.threads = options.threads.unwrap_or(follow.threads);

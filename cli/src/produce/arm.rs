@@ -12,7 +12,7 @@ use hartrace_decoder::Fault;
 use hartrace_isa::Xlen;
 use hartrace_report::arm::{self, How};
 use hartrace_report::html::{About, Html};
-use hartrace_report::{Form, Gaps, Limits, Look, Naming, Print, Printer, Report};
+use hartrace_report::{Form, FormContext, Gaps, Limits, Naming, Print, Printer, Report};
 use indicatif::ProgressBar;
 use std::fmt;
 use std::io::{self, Write};
@@ -158,7 +158,7 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
                 arm::marks(marks, true, &mut out)?;
                 out.flush()?;
             }
-            let look = Look {
+            let look = FormContext {
                 programs,
                 xlen: XLEN,
                 name,

@@ -5,17 +5,18 @@
 
 use super::page;
 use crate::args::Emit;
+use crate::decoding::EtraceDecoding;
 use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture};
-use crate::follow::Following;
 use crate::gaps;
 use crate::job::{Job, Product};
-use hartrace_capture::follow::Filling;
+use hartrace_capture::decode::Filling;
 use hartrace_decoder::Unit;
 use hartrace_report::html::Html;
 use hartrace_report::stats::{Program, Stats};
 use hartrace_report::{
-    Form, Gaps, LARGE, Limits, Look, Naming, NoLines, Origin, Print, Printer, SMALL, Shared,
+    Form, FormContext, Gaps, LARGE, Limits, Naming, NoLines, Origin, Print, Printer, SMALL,
+    SharedLimits,
 };
 use std::io;
 use std::num::NonZeroUsize;
@@ -27,7 +28,7 @@ pub(super) fn run(job: &Job<'_>) -> Result<Status, Failure> {
             .hint("--clock ticks, if the trace has times, or --clock instructions"));
     }
     let limits = limits(job)?;
-    let (mut following, capture) = Following::open(&job.captured.follow, [])?;
+    let (mut following, capture) = EtraceDecoding::open(&job.captured.follow, [])?;
     let outcome = print(job, &mut following, limits, capture.map(Origin::Capture));
     following.follow.programs.warnings().iter().for_each(warn);
     outcome
@@ -48,11 +49,11 @@ type Input<'r> = Capture<Origin<'r, files::Input>>;
 /// Prints what was decoded.
 pub(super) fn print(
     job: &Job<'_>,
-    following: &mut Following,
+    following: &mut EtraceDecoding,
     limits: Option<Limits>,
     input: Input<'_>,
 ) -> Result<Status, Failure> {
-    let limits = limits.map(Shared::new);
+    let limits = limits.map(SharedLimits::new);
     if limits.is_some() {
         // The number of an instruction is known only after all instructions before it.
         following.follow.threads = NonZeroUsize::MIN;
@@ -77,15 +78,15 @@ pub(super) fn print(
 /// What to decode, and how much of it.
 struct Decoding<'a> {
     job: &'a Job<'a>,
-    following: &'a Following,
-    limits: Option<Shared>,
+    following: &'a EtraceDecoding,
+    limits: Option<SharedLimits>,
 }
 
 impl Decoding<'_> {
     /// Reports everything in a form.
     fn form(&self, form: Form, input: Input<'_>, gaps: Gaps) -> Result<Status, Failure> {
         let follow = &self.following.follow;
-        let look = Look {
+        let look = FormContext {
             programs: &follow.programs,
             xlen: follow.setup.xlen,
             name: &self.following.about.capture,

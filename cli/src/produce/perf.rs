@@ -2,9 +2,9 @@
 
 use super::arm::{self, Losses};
 use super::etrace::{limits, print};
+use crate::decoding::EtraceDecoding;
 use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture};
-use crate::follow::Following;
 use crate::job::Job;
 use crate::opened::of_recording;
 use hartrace::opened;
@@ -33,7 +33,7 @@ pub(super) fn run(path: &Path, job: &Job<'_>) -> Result<Status, Failure> {
         }
         opened::Trace::Etrace(mut etrace) => {
             let recording = etrace.recording.take();
-            let mut following = Following::of(*etrace);
+            let mut following = EtraceDecoding::of(*etrace);
             let mut losses = Losses::new(job);
             let Some(recording) = recording else { return Ok(losses.status) };
             for missing in &recording.missing {

@@ -2,7 +2,7 @@
 
 use super::ComparisonError;
 use super::workload::Workload;
-use crate::{Compressed, Cost, Records, Scheme, Setup};
+use crate::{Compressed, Cost, Records, Scheme, SchemeSetup};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
@@ -82,7 +82,7 @@ pub(super) fn measure(
         scheme: scheme.to_string(),
         error,
     };
-    let setup = Setup { code: &workload.code, sync_every, tvec };
+    let setup = SchemeSetup { code: &workload.code, sync_every, tvec };
     let mut compressor = scheme.compressor(&setup).map_err(failed)?;
     workload.rows.iter().try_for_each(|row| compressor.retire(row)).map_err(failed)?;
     let compressed = compressor.finish().map_err(failed)?;
@@ -112,7 +112,7 @@ pub(super) fn measure(
 fn difference(
     workload: &Workload,
     scheme: &Scheme,
-    setup: &Setup<'_>,
+    setup: &SchemeSetup<'_>,
     compressed: &Compressed,
 ) -> Option<String> {
     let mut expected = workload.addresses();

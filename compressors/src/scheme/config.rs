@@ -1,6 +1,6 @@
 //! Configurations of all types behind one.
 
-use super::Setup;
+use super::SchemeSetup;
 use crate::compressor::Coding;
 use crate::cost::Cost;
 use crate::settings;
@@ -22,9 +22,12 @@ pub(super) trait Config: Debug + Send + Sync {
 
     fn cost(&self, xlen: u32) -> Option<Cost>;
 
-    fn compressor<'a>(&self, setup: &Setup<'a>) -> Result<Box<dyn Compressor + 'a>, CompressError>;
+    fn compressor<'a>(
+        &self,
+        setup: &SchemeSetup<'a>,
+    ) -> Result<Box<dyn Compressor + 'a>, CompressError>;
 
-    fn decompressor<'a>(&self, setup: &Setup<'a>) -> Box<dyn Decompressor + 'a>;
+    fn decompressor<'a>(&self, setup: &SchemeSetup<'a>) -> Box<dyn Decompressor + 'a>;
 
     /// All settings, by key.
     fn settings(&self) -> Value;
@@ -53,9 +56,13 @@ pub(super) fn configured<T, W, R>(
 ) -> Option<Arc<dyn Config>>
 where
     T: Copy + Debug + DeserializeOwned + Send + Serialize + Sync + 'static,
-    W: for<'a> Fn(&T, &Setup<'a>) -> Result<Box<dyn Compressor + 'a>, CompressError>,
+    W: for<'a> Fn(&T, &SchemeSetup<'a>) -> Result<Box<dyn Compressor + 'a>, CompressError>,
     W: Copy + Send + Sync + 'static,
-    R: for<'a> Fn(&T, &Setup<'a>) -> Box<dyn Decompressor + 'a> + Copy + Send + Sync + 'static,
+    R: for<'a> Fn(&T, &SchemeSetup<'a>) -> Box<dyn Decompressor + 'a>
+        + Copy
+        + Send
+        + Sync
+        + 'static,
 {
     Some(Arc::new(Configured { config, check, cost, compressor, decompressor }))
 }
@@ -96,9 +103,13 @@ impl<T: Debug, W, R> Debug for Configured<T, W, R> {
 impl<T, W, R> Config for Configured<T, W, R>
 where
     T: Copy + Debug + DeserializeOwned + Send + Serialize + Sync + 'static,
-    W: for<'a> Fn(&T, &Setup<'a>) -> Result<Box<dyn Compressor + 'a>, CompressError>,
+    W: for<'a> Fn(&T, &SchemeSetup<'a>) -> Result<Box<dyn Compressor + 'a>, CompressError>,
     W: Copy + Send + Sync + 'static,
-    R: for<'a> Fn(&T, &Setup<'a>) -> Box<dyn Decompressor + 'a> + Copy + Send + Sync + 'static,
+    R: for<'a> Fn(&T, &SchemeSetup<'a>) -> Box<dyn Decompressor + 'a>
+        + Copy
+        + Send
+        + Sync
+        + 'static,
 {
     fn with(&self, settings: &str) -> Result<Arc<dyn Config>, String> {
         let config = settings::apply(self.config, settings)?;
@@ -113,11 +124,14 @@ where
         self.cost.map(|cost| cost(&self.config, xlen))
     }
 
-    fn compressor<'a>(&self, setup: &Setup<'a>) -> Result<Box<dyn Compressor + 'a>, CompressError> {
+    fn compressor<'a>(
+        &self,
+        setup: &SchemeSetup<'a>,
+    ) -> Result<Box<dyn Compressor + 'a>, CompressError> {
         (self.compressor)(&self.config, setup)
     }
 
-    fn decompressor<'a>(&self, setup: &Setup<'a>) -> Box<dyn Decompressor + 'a> {
+    fn decompressor<'a>(&self, setup: &SchemeSetup<'a>) -> Box<dyn Decompressor + 'a> {
         (self.decompressor)(&self.config, setup)
     }
 

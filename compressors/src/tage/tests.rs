@@ -74,7 +74,7 @@ fn what_was_announced_must_come() {
         image.add(0x1000, &[0x13, 0, 0, 0, 0x13, 0, 0, 0]); // nop; nop
         image
     });
-    let setup = Setup { code: &code, sync_every: None, tvec: &[] };
+    let setup = SchemeSetup { code: &code, sync_every: None, tvec: &[] };
     let start = format!("{:031b}", 0x800);
     let refused = |rest: &str, count| {
         let bits = parse(&format!("{start} {rest}"));

@@ -2,7 +2,7 @@
 
 use super::{code, round, shape};
 use hartrace_compressors::comparison::chosen;
-use hartrace_compressors::{Code, Family, Scheme, Setting, Setup, Values};
+use hartrace_compressors::{Code, Family, Scheme, SchemeSetup, Setting, Values};
 use hartrace_decoder::Image;
 use hartrace_golden::walk::{Shape, generate};
 use hartrace_isa::{Isa, Xlen};
@@ -64,7 +64,7 @@ fn every_setting_is_in_the_table() {
 #[test]
 fn limits_are_those_of_the_table() {
     let empty = Code::new(&Image::new(Isa::new(Xlen::Rv64)));
-    let setup = Setup { code: &empty, sync_every: None, tvec: &[] };
+    let setup = SchemeSetup { code: &empty, sync_every: None, tvec: &[] };
     for (family, setting) in settings() {
         let base: Scheme = family.swept(setting.key).parse().unwrap();
         let made = |value: &str| {
@@ -92,7 +92,7 @@ fn limits_are_those_of_the_table() {
 fn every_setting_can_be_swept() {
     let walk = generate(7, &Shape { steps: 300, compressed: false, ..shape(7).without_traps() });
     let code = code(&walk);
-    let setup = Setup { code: &code, sync_every: None, tvec: &[] };
+    let setup = SchemeSetup { code: &code, sync_every: None, tvec: &[] };
     let expected: Vec<u64> = walk.expected_pcs().collect();
     for (family, setting) in settings() {
         let values = setting.values.ends();

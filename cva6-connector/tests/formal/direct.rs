@@ -1,11 +1,11 @@
 //! Invariants within the connector that processes all instructions of a cycle at once.
 
-use crate::follow::{Follow, is_trap, trap_itype};
+use crate::claims::{Claims, is_trap, trap_itype};
 use crate::walk::{Instruction, Run, Trap};
 use hartrace_rtl::{Expr, concat, lit, zero};
 
 /// Asserts them.
-pub(crate) fn invariants(follow: &Follow) {
+pub(crate) fn invariants(follow: &Claims) {
     let (rig, m) = (&follow.rig, &follow.rig.m);
     let inner = |name: &str, width: u32| rig.inner(&format!("i_block_builder.{name}_q"), width);
     let (n, w) = (u32::from(follow.config.lanes), u32::from(follow.config.xlen));

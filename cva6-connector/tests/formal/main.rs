@@ -4,13 +4,13 @@
 //! hold at the ports. Induction shows that it holds in any run, with invariants on the positions
 //! within the connector: [`direct`], [`serialised`]. Of the slices that let a core wait, see [`hold`].
 
+mod claims;
 mod direct;
-mod follow;
 mod hold;
 mod serialised;
 mod walk;
 
-use follow::{Follow, Part};
+use claims::{Claims, Part};
 use hartrace_cva6_connector::{Building, Config};
 use hartrace_hdl_tools::prove::{Proof, run};
 use hartrace_rtl::Component;
@@ -76,7 +76,7 @@ fn proof(building: Building, lanes: u8, part: Part) -> Proof {
 
 /// The claims of a part, and the invariants that make them inductive.
 fn rig(config: &Config, part: Part, helped: bool) -> Component {
-    let follow = Follow::new(config, part, helped);
+    let follow = Claims::new(config, part, helped);
     if helped {
         match config.building {
             Building::Direct => direct::invariants(&follow),

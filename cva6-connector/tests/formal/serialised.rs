@@ -1,11 +1,11 @@
 //! Invariants within the connector that processes one instruction after the other.
 
-use crate::follow::{Follow, is_trap, trap_itype};
+use crate::claims::{Claims, is_trap, trap_itype};
 use crate::walk::{Instruction, Run, Trap, Walk};
 use hartrace_rtl::{Expr, concat, lit, zero};
 
 /// Asserts them.
-pub(crate) fn invariants(follow: &Follow) {
+pub(crate) fn invariants(follow: &Claims) {
     let m = &follow.rig.m;
     let inside = Inside { follow };
     let n = u32::from(follow.config.lanes);
@@ -59,7 +59,7 @@ pub(crate) fn invariants(follow: &Follow) {
 
 /// The state within the connector.
 struct Inside<'f> {
-    follow: &'f Follow,
+    follow: &'f Claims,
 }
 
 /// A cycle in the FIFOs.
@@ -177,7 +177,7 @@ impl Inside<'_> {
 
 impl Entry {
     /// Passes the instructions of `lanes` and the trap.
-    fn pass(&self, follow: &Follow, walk: &mut Walk<'_>, lanes: &Expr, name: &str) {
+    fn pass(&self, follow: &Claims, walk: &mut Walk<'_>, lanes: &Expr, name: &str) {
         let w = follow.config.xlen.into();
         let some = self.lanes.any() | &self.closes | &self.trap | &self.halts;
         follow.within(&format!("{name}_has_a_reason"), self.valid.implies(some));

@@ -5,7 +5,7 @@
 //! - [`bundle`]: capture, description and programs in one archive.
 //! - [`contradiction`]: where a description says something else than what is used.
 //! - [`params`]: the encoder's parameters and modes, from a TOML or JSON file.
-//! - [`follow`]: decoding with all of this.
+//! - [`decode`]: decoding with all of this.
 //! - [`contents`]: how to recognise the bytes of a capture.
 //! - [`framing`]: how payloads are packed into the byte stream.
 //! - [`input`]: files that are read, and must not be replaced.
@@ -53,9 +53,9 @@
 pub mod bundle;
 pub mod contents;
 pub mod contradiction;
+pub mod decode;
 pub mod described;
 pub mod description;
-pub mod follow;
 pub mod framing;
 mod identity;
 pub mod input;

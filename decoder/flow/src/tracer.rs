@@ -24,7 +24,7 @@ use hartrace_bits::BitReader;
 use hartrace_etrace::{
     AddressReport, Compat, Ioptions, Layout, Mode, ParamsError, Payload, QualStatus, Start, Support,
 };
-use history::Following;
+use history::HistoryCursor;
 use share::Left;
 use state::{Held, Latest, MayBeClosing, Recall, Reference, State, Undecided, Unfinished};
 
@@ -61,7 +61,7 @@ pub struct Tracer<'a> {
     /// Blocks that may be followed for the rest of the payload.
     reserve: u64,
     /// History prediction.
-    history: Box<Following>,
+    history: Box<HistoryCursor>,
 }
 
 impl<'a> Tracer<'a> {
@@ -92,7 +92,7 @@ impl<'a> Tracer<'a> {
             unfinished: None,
             may_be_closing: None,
             reserve: 0,
-            history: Box::new(Following::new(params.hpred_size_p)),
+            history: Box::new(HistoryCursor::new(params.hpred_size_p)),
             config,
         };
         tracer.set_options(Ioptions::default());

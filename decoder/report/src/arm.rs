@@ -12,7 +12,7 @@ pub use elements::{elements, marks, packets};
 pub use listing::{Listing, listing};
 
 use crate::erased::{Erased, OtherSink};
-use crate::limited::{Limited, Shared};
+use crate::limited::{Limited, SharedLimits};
 use crate::limits::{Limits, Unreached};
 use crate::noted::Noted;
 use crate::printer::{Error, Printer};
@@ -114,7 +114,7 @@ fn decode_each<P: Collect>(
     // Limits are those of each source. It is enough if one has something within them.
     let unreached = Mutex::new(Vec::new());
     let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<P>>) -> bool| {
-        let limits = how.limits.map(Shared::new);
+        let limits = how.limits.map(SharedLimits::new);
         form.decode(traced, &mut Passing::new(make, limits.as_ref(), pass));
         if let Some(why) = limits.and_then(|limits| limits.unreached()) {
             unreached.lock().unwrap_or_else(PoisonError::into_inner).push(why);
@@ -159,7 +159,7 @@ struct Passing<'a, P> {
 impl<'a, P: Collect> Passing<'a, P> {
     fn new(
         make: &'a Make<'a, P>,
-        limits: Option<&'a Shared>,
+        limits: Option<&'a SharedLimits>,
         pass: &'a mut dyn FnMut(Option<Noted<P>>) -> bool,
     ) -> Self {
         let part = Limited::new(make(), limits, Placed::default());

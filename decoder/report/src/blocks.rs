@@ -1,9 +1,9 @@
 //! One line per run of consecutive instructions.
 
 use crate::json;
-use crate::kept::Kept;
 use crate::ordered::{InOrder, leaves};
 use crate::part::Retired;
+use crate::text_cache::TextCache;
 use hartrace_capture::programs::{Programs, Symbols, address};
 use hartrace_decoder::{Event, Leaves, Moment, StreamPos};
 use hartrace_isa::Xlen;
@@ -21,7 +21,7 @@ pub struct Blocks<'a> {
     xlen: Xlen,
     json: bool,
     /// The lines so far, by source and block.
-    lines: Kept<(Option<u16>, Block), Range<usize>>,
+    lines: TextCache<(Option<u16>, Block), Range<usize>>,
     before: BlocksState,
     /// Something of what came before is not known, and matters.
     forgotten: Option<Forgotten>,
@@ -73,7 +73,7 @@ impl<'a> Blocks<'a> {
     /// Writes lines of text, or of JSON, with the names of `programs`.
     pub fn new(programs: &'a Programs, xlen: Xlen, json: bool) -> Self {
         let symbols = programs.iter().map(|program| program.symbols()).collect();
-        let (lines, before) = (Kept::default(), BlocksState::default());
+        let (lines, before) = (TextCache::default(), BlocksState::default());
         Self { programs, symbols, xlen, json, lines, before, forgotten: None }
     }
 

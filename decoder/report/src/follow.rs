@@ -1,8 +1,8 @@
 //! Decodes a capture into a report.
 
 use crate::erased::OtherSink;
-use crate::{Collect, Erased, Error, Limited, Noted, Printer, Report, Shared, Silent};
-use hartrace_capture::follow::Follow;
+use crate::{Collect, Erased, Error, Limited, NoSync, Noted, Printer, Report, SharedLimits};
+use hartrace_capture::decode::CaptureDecoder;
 use hartrace_capture::perf::{Placed, Recording};
 use hartrace_decoder::stream::{Decoded, Prepare, Preparer, StreamError};
 use hartrace_etrace::Ioptions;
@@ -23,7 +23,7 @@ pub const LARGE: usize = 1 << 20;
 pub enum Origin<'r, I> {
     /// A capture, as it arrives.
     Capture(I),
-    /// The rest of a capture, from a frame on, and the modes in force there: see [`Follow::run_rest`].
+    /// The rest of a capture, from a frame on, and the modes in force there: see [`CaptureDecoder::run_rest`].
     Rest(Ioptions, I),
     /// E-Trace in a recording of perf.
     Recording(&'r Recording),
@@ -56,29 +56,29 @@ impl<R: Report + Send, W: Write + Send> Printer<R, W> {
     /// Decodes everything within the limits, in parts of about `size` bytes, and finishes the report, even if
     /// an error follows. `progress` is told the number of bytes so far.
     ///
-    /// Limits that count instructions need a [`Follow`] with one thread.
+    /// Limits that count instructions need a [`CaptureDecoder`] with one thread.
     ///
     /// # Errors
     ///
     /// If the capture cannot be read, the report not be written, or there is a gap where none is allowed.
     pub fn follow<I: Read + Send>(
         &mut self,
-        follow: &Follow,
+        follow: &CaptureDecoder,
         origin: Origin<'_, I>,
         size: usize,
-        limits: Option<&Shared>,
+        limits: Option<&SharedLimits>,
         mut progress: impl FnMut(u64) + Send,
     ) -> Result<(), StreamError<Error>> {
         let strict = self.gaps.is_strict();
         let (maker, preparer) = (self.report.maker(), self.report.preparer());
         // A recording is of pieces that the kernel took while the hart was traced.
         let is_recording = matches!(origin, Origin::Recording(_));
-        let mut found = Silent::default();
+        let mut found = NoSync::default();
         let join = |Decoded { sinks, bytes, packets }: Decoded<Noted<R::Part>>| {
-            found = Silent { bytes, packets };
+            found = NoSync { bytes, packets };
             progress(bytes);
             self.join(sinks)?;
-            let done = limits.is_some_and(Shared::is_done);
+            let done = limits.is_some_and(SharedLimits::is_done);
             Ok(if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
         let make = || Noted::new(maker(), strict);
@@ -93,7 +93,8 @@ impl<R: Report + Send, W: Write + Send> Printer<R, W> {
                 ended = self.gaps.ended(found).map_err(|error| StreamError::Join(error.into()));
             }
         }
-        let unreached = limits.and_then(Shared::unreached).filter(|_| self.gaps.has_started());
+        let unreached =
+            limits.and_then(SharedLimits::unreached).filter(|_| self.gaps.has_started());
         let reached = unreached.map_or(Ok(()), |why| {
             let file = self.gaps.file().into();
             Err(StreamError::Join(Error::Unreached { file, why }))
@@ -115,11 +116,12 @@ type Outcome = Result<ControlFlow<()>, StreamError<Infallible>>;
 
 /// Decodes a capture in parts of about so many bytes. Nothing of its type depends on who calls it, so that it is compiled
 /// once, here.
-pub type Decoder<P> = fn(&Follow, &mut Input<'_>, usize, &Make<'_, P>, &mut Take<'_, P>) -> Outcome;
+pub type Decoder<P> =
+    fn(&CaptureDecoder, &mut Input<'_>, usize, &Make<'_, P>, &mut Take<'_, P>) -> Outcome;
 
 /// A decoder for one type of sink.
 pub(crate) fn own<P: Collect>(
-    follow: &Follow,
+    follow: &CaptureDecoder,
     input: &mut Input<'_>,
     size: usize,
     make: &Make<'_, P>,
@@ -135,10 +137,10 @@ pub(crate) fn own<P: Collect>(
 ///
 /// If the capture cannot be read, and those of `join`.
 pub fn decode<P: Collect + 'static, E: Send>(
-    follow: &Follow,
+    follow: &CaptureDecoder,
     origin: Origin<'_, impl Read + Send>,
     size: usize,
-    limits: Option<&Shared>,
+    limits: Option<&SharedLimits>,
     make: &Make<'_, P>,
     join: impl FnMut(Decoded<Noted<P>>) -> Result<ControlFlow<()>, E> + Send,
 ) -> Result<ControlFlow<()>, StreamError<E>> {
@@ -148,10 +150,10 @@ pub fn decode<P: Collect + 'static, E: Send>(
 /// The same, with sinks that are prepared before they go to `join`, unless there are limits, or a decoder that is
 /// compiled for them alone.
 fn decode_prepared<P: Collect + 'static, E: Send>(
-    follow: &Follow,
+    follow: &CaptureDecoder,
     mut origin: Origin<'_, impl Read + Send>,
     size: usize,
-    limits: Option<&Shared>,
+    limits: Option<&SharedLimits>,
     make: &Make<'_, P>,
     preparer: Option<&Preparer<'_, P>>,
     mut join: impl FnMut(Decoded<Noted<P>>) -> Result<ControlFlow<()>, E> + Send,
@@ -187,10 +189,10 @@ fn decode_prepared<P: Collect + 'static, E: Send>(
 
 /// What to decode.
 struct Job<'j, 'i> {
-    follow: &'j Follow,
+    follow: &'j CaptureDecoder,
     origin: Origin<'j, &'i mut Input<'i>>,
     size: usize,
-    limits: Option<&'j Shared>,
+    limits: Option<&'j SharedLimits>,
 }
 
 /// A sink whose type is not known, within limits.

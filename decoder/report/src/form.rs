@@ -157,7 +157,7 @@ impl Form {
         matches!(self, Self::Edges | Self::Coverage | Self::Autofdo | Self::Bolt | Self::Lcov)
     }
 
-    /// Returns whether [`Look::json`] has an effect, or would have none since it is JSON in any case.
+    /// Returns whether [`FormContext::json`] has an effect, or would have none since it is JSON in any case.
     pub const fn has_json(self) -> bool {
         matches!(self, Self::Blocks | Self::Edges | Self::Coverage | Self::Json)
     }
@@ -169,7 +169,7 @@ impl Form {
     /// If the programs have no debug information, without which the report would be empty.
     pub fn printer<'a>(
         self,
-        look: &Look<'a>,
+        look: &FormContext<'a>,
         out: &'a mut (dyn Write + Send),
         gaps: Gaps,
     ) -> Result<Box<dyn Print + 'a>, NoLines> {
@@ -180,7 +180,7 @@ impl Form {
         ) -> Box<dyn Print + 'a> {
             Box::new(Printer::new(report, out, gaps))
         }
-        let Look { programs, xlen, .. } = *look;
+        let FormContext { programs, xlen, .. } = *look;
         let headings = look.headings && !look.json;
         let style = || Style { symbols: programs.all_symbols(), xlen, json: look.json };
         Ok(match self {
@@ -248,7 +248,7 @@ impl FromStr for Form {
 
 /// What forms need to know, apart from the trace.
 #[derive(Copy, Clone, Debug)]
-pub struct Look<'a> {
+pub struct FormContext<'a> {
     /// The code, with its names.
     pub programs: &'a Programs,
     /// The register width, which addresses are printed in.

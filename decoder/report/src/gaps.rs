@@ -1,6 +1,6 @@
 //! Gaps: what could not be followed, and where decoding resumed.
 
-use crate::silent::Silent;
+use crate::no_sync::NoSync;
 use crate::unended::Unended;
 use hartrace_decoder::{Endings, Event, Fault, Restarted, StreamPos};
 use hartrace_encap::FrameError;
@@ -44,11 +44,11 @@ pub enum Note {
     /// The trace has not ended where the capture does.
     Unended(Unended),
     /// There is no trace in the capture.
-    Silent {
+    NoSync {
         /// The capture.
         file: String,
         /// How much of it was read.
-        found: Silent,
+        found: NoSync,
     },
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for Note {
             })),
             Self::Restarted { file, again } => write!(f, "{file}: {again}"),
             Self::Unended(unended) => unended.fmt(f),
-            Self::Silent { file, found } => {
+            Self::NoSync { file, found } => {
                 write!(f, "{file}: nothing to decode: {found}; try {}", found.hint())
             }
         }
@@ -200,7 +200,7 @@ impl Gaps {
     /// # Errors
     ///
     /// The first of them, if there must be no gap.
-    pub fn ended(&mut self, found: Silent) -> Result<(), Unended> {
+    pub fn ended(&mut self, found: NoSync) -> Result<(), Unended> {
         let last = self.endings.on().map(|source| (source, found.bytes, false));
         let others = self.endings.cut_short().map(|(source, at)| (source, at.byte, true));
         for (source, bytes, joined) in others.chain(last) {
@@ -225,9 +225,9 @@ impl Gaps {
 
     /// Reports that a capture contains no trace, unless something was decoded, or a gap says more. `found` is
     /// how much of it was read.
-    pub fn silent(&mut self, found: Silent) {
+    pub fn silent(&mut self, found: NoSync) {
         if !self.started && self.count == 0 {
-            (self.tell)(&Note::Silent { file: self.file.clone(), found });
+            (self.tell)(&Note::NoSync { file: self.file.clone(), found });
         }
     }
 

@@ -104,27 +104,27 @@ mod gaps;
 mod hex;
 pub mod html;
 mod json;
-mod kept;
 mod limited;
 mod limits;
 mod listing;
+mod no_sync;
 mod noted;
 mod ordered;
 pub mod packets;
 mod part;
+mod part_pool;
 pub mod parts;
 mod pcs;
 mod printer;
 mod profile;
 mod report;
-mod silent;
 mod source;
-mod spare;
 pub mod stats;
 mod sums;
 mod tables;
 #[cfg(test)]
 mod testing;
+mod text_cache;
 mod turn;
 mod unended;
 
@@ -136,12 +136,13 @@ pub use calls::{
 pub use erased::Erased;
 pub use explained::{Explained, RowPlace};
 pub use follow::{Decoder, LARGE, Origin, SMALL, decode};
-pub use form::{Form, Look, NoForm, NoLines};
+pub use form::{Form, FormContext, NoForm, NoLines};
 pub use gaps::{Gaps, Missing, Note, Resumed, advice};
 pub use json::{Json, block_table_json};
-pub use limited::{Limited, Shared};
+pub use limited::{Limited, SharedLimits};
 pub use limits::{Limits, NothingBetween, Position, PositionError, Unreached};
 pub use listing::Listing;
+pub use no_sync::NoSync;
 pub use noted::Noted;
 pub use ordered::{InOrder, Ordered, OrderedPart};
 pub use part::{Item, Part, Retired};
@@ -149,7 +150,6 @@ pub use pcs::{Pcs, PcsText};
 pub use printer::{Error, OneSource, Print, Printer, SeveralSources};
 pub use profile::{ProfileError, read_profile};
 pub use report::{Collect, Report};
-pub use silent::Silent;
 pub use source::{
     Autofdo, Bolt, BranchCount, Counted, FileCounts, FunctionCount, Lcov, LineCount, SourceCounts,
     SourceForm, SourceReport,

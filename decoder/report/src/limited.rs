@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Limits that the sinks of one thread share, one after the other.
 #[derive(Debug)]
-pub struct Shared(Mutex<Limits>);
+pub struct SharedLimits(Mutex<Limits>);
 
-impl Shared {
+impl SharedLimits {
     /// The limits, with nothing seen so far.
     pub fn new(limits: Limits) -> Self {
         Self(Mutex::new(limits))
@@ -38,7 +38,7 @@ pub struct Limited<'l, S> {
     /// The sink for everything within the limits.
     pub sink: S,
     /// The limits, which other sinks share.
-    pub limits: Option<&'l Shared>,
+    pub limits: Option<&'l SharedLimits>,
     /// Where the trace is in its file.
     pub placed: Placed<'l>,
     /// The turn of a loop that is being reported, if there are limits.
@@ -47,7 +47,7 @@ pub struct Limited<'l, S> {
 
 impl<'l, S> Limited<'l, S> {
     /// Passes on what is within limits.
-    pub fn new(sink: S, limits: Option<&'l Shared>, placed: Placed<'l>) -> Self {
+    pub fn new(sink: S, limits: Option<&'l SharedLimits>, placed: Placed<'l>) -> Self {
         Self { sink, limits, placed, turn: KeptTurn::default() }
     }
 }
@@ -55,7 +55,7 @@ impl<'l, S> Limited<'l, S> {
 impl<S> Limited<'_, S> {
     /// Whether nothing more will be reported.
     pub(crate) fn is_done(&self) -> bool {
-        self.limits.is_some_and(Shared::is_done)
+        self.limits.is_some_and(SharedLimits::is_done)
     }
 
     /// Whether everything is passed on as it is, which is nearly always so.
@@ -80,7 +80,7 @@ impl<S: Collect> Limited<'_, S> {
 
 impl<S: Collect> Limited<'_, S> {
     /// Passes on turns of a loop: together, except for those that a limit is in.
-    fn end_limited_turn(&mut self, limits: &Shared) {
+    fn end_limited_turn(&mut self, limits: &SharedLimits) {
         let KeptTurn { at, runs, times } = std::mem::take(&mut self.turn);
         let insns = runs.iter().fold(0u64, |sum, run| sum.saturating_add(run.insns()));
         let place = self.placed.place(at);
@@ -184,7 +184,7 @@ mod tests {
                 |number: u64| (!number.is_multiple_of(3)).then_some(Position::Insn(number));
             let (from, to) = (position(from.min(to)), position(to.max(from) + 1));
             let [each, counted] = [false, true].map(|counted| {
-                let limits = Limits::new(from, to).expect("not empty").map(Shared::new);
+                let limits = Limits::new(from, to).expect("not empty").map(SharedLimits::new);
                 let sink = Edges::default();
                 let mut limited = Limited::new(sink, limits.as_ref(), Placed::default());
                 report(&trace, counted, &mut limited);

@@ -1,8 +1,8 @@
 //! The program as it was executed: every instruction disassembled, with functions and source lines.
 
-use crate::kept::Kept;
 use crate::ordered::InOrder;
 use crate::part::Retired;
+use crate::text_cache::TextCache;
 use hartrace_capture::programs::{Program, Programs, Symbols, address};
 use hartrace_decoder::{Event, Image, Moment, StreamPos, Time};
 use hartrace_isa::Xlen;
@@ -24,7 +24,7 @@ pub struct Listing<'a> {
     xlen: Xlen,
     numbers: Numbers,
     /// By version of the program, address and number of instructions.
-    runs: Kept<(usize, u64, usize), Rendered>,
+    runs: TextCache<(usize, u64, usize), Rendered>,
     state: ListingState,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Listing<'a> {
             symbols: programs.iter().map(Program::symbols).collect(),
             xlen,
             numbers: Numbers::default(),
-            runs: Kept::default(),
+            runs: TextCache::default(),
             state: ListingState { program: 0, code: programs.first(), here: Here::default() },
         }
     }

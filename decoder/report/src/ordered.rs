@@ -4,8 +4,8 @@ mod ahead;
 mod writer;
 
 use crate::part::{Part, Retired};
+use crate::part_pool::PartPool;
 use crate::report::{Collect, Report};
-use crate::spare::Spare;
 use ahead::{Ahead, State};
 use hartrace_decoder::stream::{Prepare, Preparer};
 use hartrace_decoder::{Event, Leaves, Moment, Run, Sink, StreamPos};
@@ -110,14 +110,14 @@ impl<S: Send> Collect for OrderedPart<S> {
 pub struct Ordered<F: InOrder> {
     writer: Writer<F>,
     text: Vec<u8>,
-    spare: Spare<OrderedPart<F::State>>,
+    spare: PartPool<OrderedPart<F::State>>,
 }
 
 impl<F: InOrder> Ordered<F> {
     /// A report in this form. It does not name sources, unless the form does.
     pub fn new(form: F) -> Self {
         let text = Vec::with_capacity(CHUNK.saturating_mul(2));
-        Self { writer: Writer::new(form), text, spare: Spare::default() }
+        Self { writer: Writer::new(form), text, spare: PartPool::default() }
     }
 
     /// If `headings`, writes a line `source N:` wherever another source follows.

@@ -4,7 +4,7 @@ use crate::report::Collect;
 use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos};
 
 /// Bytes that a part may use before it is passed on: as text, it may use ten times as many.
-const ROOM: usize = 1 << 17;
+const PART_BYTES: usize = 1 << 17;
 
 /// Everything that was decoded, in order, independent of the decoder.
 #[derive(Debug, Default)]
@@ -103,7 +103,7 @@ impl Sink for Part {
     #[inline]
     fn is_full(&self) -> bool {
         let (addresses, records) = (&*self.addresses, &*self.records);
-        size_of_val(addresses).saturating_add(size_of_val(records)) >= ROOM
+        size_of_val(addresses).saturating_add(size_of_val(records)) >= PART_BYTES
     }
 
     fn bytes(&self) -> Option<usize> {

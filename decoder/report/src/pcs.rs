@@ -1,8 +1,8 @@
 //! One address per line. The text is made by the thread that decodes.
 
 use crate::hex::digits;
-use crate::report::{Collect, ROOM, Report};
-use crate::spare::Spare;
+use crate::part_pool::PartPool;
+use crate::report::{Collect, PART_BYTES, Report};
 use hartrace_decoder::{Path, Run, Sink, StreamPos};
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ const LINE: usize = 17;
 /// The report: addresses of one source, since a line cannot name its source.
 #[derive(Clone, Debug, Default)]
 pub struct Pcs {
-    spare: Spare<PcsText>,
+    spare: PartPool<PcsText>,
 }
 
 impl Report for Pcs {
@@ -67,18 +67,18 @@ impl Sink for PcsText {
     const ADDRESSES: bool = true;
 
     fn run(&mut self, _: StreamPos, run: Run<'_>) {
-        self.text.reserve(LINE.saturating_mul(run.insns() as usize).min(ROOM));
+        self.text.reserve(LINE.saturating_mul(run.insns() as usize).min(PART_BYTES));
         run.addresses(|pc| self.push(pc));
     }
 
     fn path(&mut self, _: StreamPos, path: Path<'_>) {
-        self.text.reserve(LINE.saturating_mul(path.insns() as usize).min(ROOM));
+        self.text.reserve(LINE.saturating_mul(path.insns() as usize).min(PART_BYTES));
         path.addresses(|pc| self.push(pc));
     }
 
     #[inline]
     fn is_full(&self) -> bool {
-        self.text.len() >= ROOM
+        self.text.len() >= PART_BYTES
     }
 
     fn bytes(&self) -> Option<usize> {

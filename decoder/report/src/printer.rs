@@ -3,12 +3,12 @@
 use crate::arm::{self, How};
 use crate::follow::Origin;
 use crate::gaps::{Gaps, Missing};
-use crate::limited::Shared;
+use crate::limited::SharedLimits;
 use crate::limits::Unreached;
 use crate::noted::Noted;
 use crate::report::Report;
 use crate::unended::Unended;
-use hartrace_capture::follow::Follow;
+use hartrace_capture::decode::CaptureDecoder;
 use hartrace_capture::system::Traced;
 use hartrace_decoder::Sink as _;
 use hartrace_decoder::stream::{Decode, Decoded, Prepare, StreamError};
@@ -82,10 +82,10 @@ pub trait Print: Send {
     /// If the capture cannot be read, the report not be written, or there is a gap where none is allowed.
     fn follow(
         &mut self,
-        follow: &Follow,
+        follow: &CaptureDecoder,
         origin: Origin<'_, &mut (dyn Read + Send + '_)>,
         size: usize,
-        limits: Option<&Shared>,
+        limits: Option<&SharedLimits>,
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<(), StreamError<Error>>;
 
@@ -103,10 +103,10 @@ pub trait Print: Send {
 impl<R: Report + Send, W: Write + Send> Print for Printer<R, W> {
     fn follow(
         &mut self,
-        follow: &Follow,
+        follow: &CaptureDecoder,
         origin: Origin<'_, &mut (dyn Read + Send + '_)>,
         size: usize,
-        limits: Option<&Shared>,
+        limits: Option<&SharedLimits>,
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<(), StreamError<Error>> {
         self.follow(follow, origin, size, limits, progress)

@@ -10,7 +10,7 @@ mod tally;
 
 pub use tally::Tally;
 
-use crate::silent::Silent;
+use crate::no_sync::NoSync;
 use hartrace_decoder::Count;
 use hartrace_etrace::Format;
 use serde::{Serialize, Serializer};
@@ -59,8 +59,8 @@ pub struct Stats {
 
 impl Stats {
     /// How much was read of a capture without any synchronisation; `None` if there is one.
-    pub fn silent(&self) -> Option<Silent> {
-        let silent = Silent { bytes: self.capture_bytes, packets: self.total.packets };
+    pub fn silent(&self) -> Option<NoSync> {
+        let silent = NoSync { bytes: self.capture_bytes, packets: self.total.packets };
         (self.formats.synchronisations() == 0).then_some(silent)
     }
 

@@ -6,7 +6,7 @@
 mod captures;
 
 use captures::{Folder, follow, trace};
-use hartrace_capture::follow::Follow;
+use hartrace_capture::decode::CaptureDecoder;
 use hartrace_capture::params::{Draft, Given, Setup};
 use hartrace_capture::programs::Programs;
 use hartrace_decoder::calls::Functions;
@@ -17,14 +17,14 @@ use std::fs;
 use std::sync::Arc;
 
 /// Compares two captures; the number of gaps in each comes with it.
-fn compare(follow: &Follow, bytes: [&[u8]; 2], context: Option<u64>) -> (Delta, [u64; 2]) {
+fn compare(follow: &CaptureDecoder, bytes: [&[u8]; 2], context: Option<u64>) -> (Delta, [u64; 2]) {
     let (found, ended) = ended(follow, bytes, context, false);
     (found, ended.map(|ended| ended.expect("it can be read").count()))
 }
 
 /// The same, with how decoding ended. If `strict`, the first gap is an error.
 fn ended(
-    follow: &Follow,
+    follow: &CaptureDecoder,
     bytes: [&[u8]; 2],
     context: Option<u64>,
     strict: bool,
@@ -109,7 +109,7 @@ fn iterations_are_not_lost_between_equal_bytes() {
     let setup = Setup::new(Some(draft), &Given::default()).expect("it is right");
     let mut programs = Programs::new(setup.xlen);
     programs.add_code(0x1000, &[0x63, 0x10, 0x05, 0x00]); // bnez a0, 0
-    let follow = Follow::new(setup, programs);
+    let follow = CaptureDecoder::new(setup, programs);
     let period = |maps: usize| {
         let start = [0x45, 0x63, 0x00, 0x04, 0x00, 0x00]; // at 0x1000, a taken branch
         let map = [0x45, 0x01, 0x00, 0x00, 0x00, 0x00]; // 31 taken branches

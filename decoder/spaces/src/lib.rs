@@ -40,4 +40,4 @@ mod traces;
 pub use log::{Clock, Error, Event, Image, Log, State, Written};
 pub use process::Segment;
 pub use timeline::{Code, Holds, Loaded, Space, Timeline};
-pub use traces::{Bound, Defined, Setup};
+pub use traces::{Bound, ChangedRegisters, Defined};

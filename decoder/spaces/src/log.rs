@@ -3,7 +3,7 @@
 //! Lines of `<time> <event> key=value ...`; numbers are decimal, or hexadecimal with 0x. In place of a
 //! time, `@N` is a position in the trace buffer. Empty lines and text after `#` are ignored.
 
-use crate::{Defined, Setup};
+use crate::{ChangedRegisters, Defined};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -183,7 +183,7 @@ impl Fields<'_> {
                 self.bad(format!("id={id}: expected the ID of a trace source, 1 to 111"))
             })?,
             source: self.text("source")?.to_owned(),
-            setup: Setup {
+            setup: ChangedRegisters {
                 etmcr: self.register("etmcr")?,
                 trcconfigr: self.register("trcconfigr")?,
             },

@@ -13,12 +13,12 @@ pub struct Defined {
     /// The source, by its name.
     pub source: String,
     /// Its configuration.
-    pub setup: Setup,
+    pub setup: ChangedRegisters,
 }
 
 /// Registers of a source that differ from its other description.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Setup {
+pub struct ChangedRegisters {
     /// ETMCR of a PTM.
     pub etmcr: Option<u32>,
     /// TRCCONFIGR of an ETMv4 or ETE.
@@ -31,7 +31,7 @@ pub struct Bound {
     /// The time.
     pub since: u64,
     /// The source and its configuration; `None` if no source has the number.
-    pub source: Option<(String, Setup)>,
+    pub source: Option<(String, ChangedRegisters)>,
 }
 
 impl Log {
@@ -41,7 +41,7 @@ impl Log {
         let mut all: BTreeMap<u8, Vec<Bound>> = BTreeMap::new();
         for (now, defined) in &self.traces {
             let bound = all.entry(defined.id).or_insert_with(|| {
-                let source = usual(defined.id).map(|name| (name, Setup::default()));
+                let source = usual(defined.id).map(|name| (name, ChangedRegisters::default()));
                 vec![Bound { since: 0, source }]
             });
             defined.take(*now, bound);
@@ -61,7 +61,7 @@ impl Defined {
             State::Start => bound.push(Bound { since: now, source: told }),
             State::Current | State::End => {
                 // Every event is complete: it also applied before, if its start was lost.
-                if first || (known && self.setup != Setup::default()) {
+                if first || (known && self.setup != ChangedRegisters::default()) {
                     last.source = told;
                 } else if !known && self.state == State::Current {
                     bound.push(Bound { since: now, source: told });
@@ -106,7 +106,7 @@ mod tests {
         let expected = [(0, of("a", None)), (10, None), (20, of("b", Some(7))), (30, None)];
         assert_eq!(bound(log), expected);
         let both = Log::parse("log", log).unwrap().bound(|_| None);
-        let setup = Setup { etmcr: Some(0x10), trcconfigr: None };
+        let setup = ChangedRegisters { etmcr: Some(0x10), trcconfigr: None };
         let two = [
             Bound { since: 0, source: None },
             Bound { since: 10, source: Some(("a".to_owned(), setup)) },

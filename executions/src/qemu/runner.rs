@@ -1,7 +1,7 @@
 //! Starts QEMU and reads what it reports.
 
 use crate::qemu::arm::{ArmFollow, ArmStep};
-use crate::qemu::follow::Follow;
+use crate::qemu::block_rows::BlockRows;
 use crate::qemu::plugin::{self, escape};
 use crate::qemu::stop::Stop;
 use crate::qemu::stream::{Blocks, Stream};
@@ -121,7 +121,7 @@ impl Qemu {
     ) -> Result<Exit, QemuError> {
         let xlen = program::riscv(program, mode)?;
         let binary = binary(mode, xlen);
-        let follow = Follow::new(mode, Isa::new(xlen), self.from, sink);
+        let follow = BlockRows::new(mode, Isa::new(xlen), self.from, sink);
         self.start(binary, Guest::RiscV(mode), program, args, follow)
     }
 

@@ -148,7 +148,7 @@ impl<F: Blocks> Stream<F> {
 mod tests {
     use super::*;
     use crate::qemu::Mode;
-    use crate::qemu::follow::Follow;
+    use crate::qemu::block_rows::BlockRows;
     use hartrace_etrace::ingress::{IType, Privilege, Retired};
     use hartrace_isa::{Isa, Xlen};
     use std::ops::ControlFlow;
@@ -160,7 +160,7 @@ mod tests {
             rows.push(*row);
             ControlFlow::Continue(())
         };
-        let mut stream = Stream::new(Follow::new(mode, Isa::new(Xlen::Rv64), None, sink));
+        let mut stream = Stream::new(BlockRows::new(mode, Isa::new(Xlen::Rv64), None, sink));
         for words in words.chunks(piece) {
             stream.feed(words)?;
         }

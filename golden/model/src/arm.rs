@@ -9,12 +9,12 @@
 //!
 //! The models are slow and obvious.
 
+mod choices;
 pub mod etmv4;
 mod expected;
 mod program;
 pub mod ptm;
 mod walk;
-mod whims;
 
 pub use expected::{Expected, Gap, Ranges};
 pub use program::{Code, Does, Program};

@@ -186,7 +186,7 @@ impl Packer<'_> {
             Payload::History(p) => {
                 self.subformat0(2);
                 self.flag(p.stop.is_some());
-                let mut room = History::ROOM;
+                let mut room = History::RECORD_BITS;
                 if let Some(half_words) = p.stop {
                     self.put(half_words.into(), History::HALF_WORDS_BITS);
                     room -= History::HALF_WORDS_BITS;

@@ -188,7 +188,7 @@ impl Unpacker<'_> {
 
     fn history(&mut self) -> Payload {
         let stop = self.flag().then(|| self.take(History::HALF_WORDS_BITS) as u32);
-        let room = History::ROOM - if stop.is_some() { History::HALF_WORDS_BITS } else { 0 };
+        let room = History::RECORD_BITS - if stop.is_some() { History::HALF_WORDS_BITS } else { 0 };
         let records = Records::new((0..room).map(|_| self.flag())).unwrap_or(Records::EMPTY);
         Payload::History(History { stop, records })
     }

@@ -59,7 +59,7 @@ impl Values {
     /// Width of the records of a payload.
     fn records_width(&self) -> u32 {
         let stop = if self.flag(FieldName::Stop) { History::HALF_WORDS_BITS } else { 0 };
-        History::ROOM.saturating_sub(stop)
+        History::RECORD_BITS.saturating_sub(stop)
     }
 
     fn map_width(&self, none_if_empty: bool) -> u32 {

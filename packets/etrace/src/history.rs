@@ -29,7 +29,7 @@ impl History {
     /// Most half-words of a packet; one more must be in the next.
     pub const MOST_HALF_WORDS: u32 = (1 << Self::HALF_WORDS_BITS) - 1;
     /// Most bits of records and a near address; those of half_words are taken from it.
-    pub const ROOM: u32 = 240;
+    pub const RECORD_BITS: u32 = 240;
     /// Most records of a packet.
     pub const RECORDS: u32 = 20;
     /// Width of a near address: that and the bit before it are what a jump needs at most.
@@ -67,12 +67,12 @@ impl Records {
     }
 
     /// Collects bits in the order in which they are sent. `None` if they are more than
-    /// [`History::ROOM`].
+    /// [`History::RECORD_BITS`].
     pub fn new(bits: impl IntoIterator<Item = bool>) -> Option<Self> {
         let mut records = Self::EMPTY;
         let (mut len, mut last) = (0u32, false);
         for bit in bits {
-            if len == History::ROOM {
+            if len == History::RECORD_BITS {
                 return None;
             }
             last = bit;
@@ -117,7 +117,7 @@ impl Records {
     /// Number of bits up to the last one that differs from those after it, and that one's copy.
     fn significant(&self) -> u32 {
         let sign = self.bit(u32::MAX);
-        let len = (0..History::ROOM).rev().find(|at| self.bit(*at) != sign);
+        let len = (0..History::RECORD_BITS).rev().find(|at| self.bit(*at) != sign);
         len.map_or(1, |at| at.saturating_add(2))
     }
 

@@ -175,7 +175,7 @@ pub enum Width {
     /// rv_tracer: `8k + 1` bits, as few as hold the value; a reader must infer `k` from the length
     /// of the payload.
     Chunked,
-    /// The rest of the longest payload: [`History::ROOM`] bits, less those of half_words if the
+    /// The rest of the longest payload: [`History::RECORD_BITS`] bits, less those of half_words if the
     /// payload has them.
     Records,
 }
@@ -301,7 +301,7 @@ impl Layout {
                     significant.div_ceil(8).min(8).saturating_mul(8).saturating_add(1)
                 }
                 // The field that is present only if stop is 1 takes its room.
-                Width::Records => History::ROOM.saturating_sub(History::HALF_WORDS_BITS),
+                Width::Records => History::RECORD_BITS.saturating_sub(History::HALF_WORDS_BITS),
             })
             .fold(0, u32::saturating_add)
     }

@@ -5,12 +5,12 @@ use crate::{Compat, EmitError, Format, Ioptions, Layout, MAX_PAYLOAD_BYTES, Payl
 use hartrace_bits::BitWriter;
 
 /// Room for the longest payload; a power of two is copied faster.
-const ROOM: usize = MAX_PAYLOAD_BYTES.next_power_of_two();
+const BUFFER_BYTES: usize = MAX_PAYLOAD_BYTES.next_power_of_two();
 
 /// The bytes of one payload.
 #[derive(Copy, Clone, Debug)]
 pub struct Packed {
-    bytes: [u8; ROOM],
+    bytes: [u8; BUFFER_BYTES],
     len: usize,
 }
 
@@ -27,7 +27,7 @@ impl Packed {
         let redundant = if value < 0 { value.leading_ones() } else { value.leading_zeros() };
         // One sign remains.
         let len = (136u32.wrapping_sub(redundant) >> 3) as usize;
-        let mut bytes = [0; ROOM];
+        let mut bytes = [0; BUFFER_BYTES];
         if let Some(low) = bytes.first_chunk_mut() {
             *low = value.to_le_bytes();
         }
@@ -84,7 +84,7 @@ impl Packer {
     /// tests check `pack` against it.
     #[inline(never)]
     pub fn pack_by_table(&self, payload: &Payload, options: Ioptions) -> Result<Packed, EmitError> {
-        let mut bytes = [0; ROOM];
+        let mut bytes = [0; BUFFER_BYTES];
         let mut out = BitWriter::new(&mut bytes);
         payload.emit_filled(&self.layout, options, self.ones, &mut out)?;
         let len = match self.layout.unit() {

@@ -10,7 +10,7 @@ use hartrace_etrace::data::{
 use proptest::prelude::*;
 
 /// Longer than any payload.
-const ROOM: usize = 48;
+const BUFFER_BYTES: usize = 48;
 
 fn layout() -> impl Strategy<Value = DataLayout> {
     let data_width = prop_oneof![Just(8u8), Just(16), Just(32), Just(64), Just(128), 8u8..=128];
@@ -174,7 +174,7 @@ proptest! {
 
     #[test]
     fn emitted_payloads_parse_back((layout, options, payload) in fitting()) {
-        let mut bytes = [0x5a; ROOM];
+        let mut bytes = [0x5a; BUFFER_BYTES];
         let mut out = BitWriter::new(&mut bytes);
         prop_assert_eq!(payload.emit(&layout, options, &mut out), Ok(()));
         let len = out.position().0;
@@ -187,7 +187,7 @@ proptest! {
 
     #[test]
     fn every_prefix_is_incomplete((layout, options, payload) in fitting()) {
-        let mut bytes = [0; ROOM];
+        let mut bytes = [0; BUFFER_BYTES];
         let mut out = BitWriter::new(&mut bytes);
         payload.emit(&layout, options, &mut out).unwrap();
         for cut in 0..out.position().0 as usize {
@@ -201,13 +201,13 @@ proptest! {
 
     #[test]
     fn sign_bytes_are_redundant((layout, options, payload) in fitting()) {
-        let mut bytes = [0; ROOM];
+        let mut bytes = [0; BUFFER_BYTES];
         let mut out = BitWriter::new(&mut bytes);
         payload.emit(&layout, options, &mut out).unwrap();
         let len = out.finish_compressed();
         let fill = if bytes[len - 1] >> 7 != 0 { 0xff } else { 0 };
         bytes[len..].fill(fill);
-        for len in len..=ROOM {
+        for len in len..=BUFFER_BYTES {
             let mut bits = BitReader::new(&bytes[..len], Tail::Sign);
             prop_assert_eq!(DataPayload::parse(&layout, options, &mut bits), Ok(payload));
         }
@@ -216,11 +216,11 @@ proptest! {
     /// Lengths longer than needed mean the same: checked with a second writer that drops nothing.
     #[test]
     fn whole_data_means_the_same((layout, options, payload) in fitting(), extra in 0u64..16) {
-        let mut bytes = [0; ROOM];
+        let mut bytes = [0; BUFFER_BYTES];
         let mut out = BitWriter::new(&mut bytes);
         payload.emit(&layout, options, &mut out).unwrap();
         let mut bits = BitReader::new(&bytes, Tail::Sign);
-        let mut longer = [0; 2 * ROOM];
+        let mut longer = [0; 2 * BUFFER_BYTES];
         let mut out = BitWriter::new(&mut longer);
         let (mut size, mut resp, mut msbs, mut len, mut sent) = (0, 1, 0, 0, 0);
         for field in layout.fields(payload.format()) {
@@ -281,7 +281,7 @@ proptest! {
                 prop_assert_eq!(bits.remaining(), remaining);
             }
             Ok(payload) => {
-                let mut bytes = [0; ROOM];
+                let mut bytes = [0; BUFFER_BYTES];
                 let mut out = BitWriter::new(&mut bytes);
                 prop_assert_eq!(payload.emit(&layout, options, &mut out), Ok(()));
                 let len = out.position().0 as usize;
@@ -307,7 +307,7 @@ proptest! {
     #[test]
     fn short_buffers_are_full((layout, options, payload) in fitting()) {
         let len = payload.bit_len(&layout, options).unwrap().div_ceil(8) as usize;
-        let mut bytes = [0; ROOM];
+        let mut bytes = [0; BUFFER_BYTES];
         let mut out = BitWriter::new(&mut bytes[..len - 1]);
         let full = hartrace_etrace::data::DataEmitError::BufferFull;
         prop_assert_eq!(payload.emit(&layout, options, &mut out), Err(full));

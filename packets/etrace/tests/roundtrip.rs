@@ -171,7 +171,7 @@ impl Raw {
             }
             Format::History => {
                 let stop = flag.then_some(self.numbers[0] & History::MOST_HALF_WORDS);
-                let room = History::ROOM - if flag { History::HALF_WORDS_BITS } else { 0 };
+                let room = History::RECORD_BITS - if flag { History::HALF_WORDS_BITS } else { 0 };
                 let len = self.address as u32 % (room + 1);
                 let bit = |at: u32| self.state[at as usize / 64] >> (at % 64) & 1 != 0;
                 let records = Records::new((0..len).map(bit)).unwrap();

@@ -27,7 +27,7 @@ pub use etrace::{
     EtraceBench, EtraceBenchError, EtraceEnded, EtraceRecord, EtraceRecords, EtraceReport,
 };
 pub use executed::{WalkFigures, Walks};
-pub use follower::{FollowerBench, FollowerError, Following, Said, Walked};
+pub use follower::{FollowerBench, FollowerError, RunningFollower, Said, Walked};
 pub use records::{Ended, Record, Records};
 pub use table::Table;
 pub use top::{TopBench, TopSettings};

@@ -1,6 +1,6 @@
 //! The ports of the encoder, as far as they exist.
 
-use crate::asked;
+use crate::filter_request;
 use hartrace_encoder_hdl::Config;
 use hartrace_etrace::ingress::Retired;
 use hartrace_hdl_tools::verilate::{Input, Output, SimError, Simulation};
@@ -21,7 +21,7 @@ const CONTROLS: [&str; 10] = [
 
 /// Whether an input changes only while nothing is traced.
 pub(crate) fn is_control(name: &str) -> bool {
-    let filter = |name: &str| asked::PORTS.contains(&name);
+    let filter = |name: &str| filter_request::PORTS.contains(&name);
     CONTROLS.contains(&name) || name.strip_suffix("_i").is_some_and(filter)
 }
 
@@ -76,7 +76,7 @@ impl Ports {
             (Mode::BranchPrediction, "branch_prediction_i"),
             (Mode::SequentiallyInferredJump, "sequential_jump_i"),
         ];
-        let filters = asked::PORTS.into_iter();
+        let filters = filter_request::PORTS.into_iter();
         let filters =
             filters.filter_map(|name| Some((name, maybe(&format!("{name}_i"))?))).collect();
         Ok(Self {

@@ -1,6 +1,6 @@
 //! Random configurations, settings and walks.
 
-use crate::{Asked, Setting, Traffic};
+use crate::{FilterRequest, Setting, Traffic};
 use hartrace_encoder_hdl::{Compression, Config, Overflow, ResyncUnit};
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Ioptions, Params};
@@ -113,7 +113,7 @@ pub fn setting(rng: &mut fastrand::Rng, config: &Config) -> Setting {
     let privileges = if rng.u8(..5) == 0 { level(rng) } else { Vec::new() };
     let filters = match privileges.is_empty() {
         true => Vec::new(),
-        false => vec![Asked { privileges, ..Asked::default() }],
+        false => vec![FilterRequest { privileges, ..FilterRequest::default() }],
     };
     let initially_off = config.triggers && rng.u8(..3) == 0;
     let stall = config.overflow == Overflow::Either && rng.bool();
@@ -129,13 +129,13 @@ pub fn filters(
     rng: &mut fastrand::Rng,
     config: &Config,
     rows: &[Retired],
-    filters: &mut Vec<Asked>,
+    filters: &mut Vec<FilterRequest>,
 ) {
     let pick = |rng: &mut fastrand::Rng| rows[rng.usize(..rows.len())];
     let first = filters.first().cloned().unwrap_or_default();
     for i in 0..usize::from(rng.u8(..=config.comparators.min(2))) {
         let (a, b) = (pick(rng).iaddr, pick(rng).iaddr);
-        let asked = Asked { range: Some((a.min(b), a.max(b))), ..first.clone() };
+        let asked = FilterRequest { range: Some((a.min(b), a.max(b))), ..first.clone() };
         match filters.get_mut(i) {
             Some(filter) => *filter = asked,
             None => filters.push(asked),
@@ -150,7 +150,7 @@ pub fn filters(
     }
     // Some that were not chosen yet, and what the others ask for besides.
     if rng.bool() {
-        filters.resize(rng.usize(filters.len()..=most.max(1).into()), Asked::default());
+        filters.resize(rng.usize(filters.len()..=most.max(1).into()), FilterRequest::default());
     }
     let traps: Vec<&Retired> = rows.iter().filter(|row| row.itype.is_trap()).collect();
     for (i, asked) in (0..).zip(filters) {

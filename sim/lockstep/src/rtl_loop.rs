@@ -24,7 +24,7 @@ pub use figures::LoopFigures;
 
 use crate::decoder::analysis::Found;
 use crate::decoder::{
-    FollowerBench, FollowerError, Following, TopBench, TopSettings, WalkFigures, Walks,
+    FollowerBench, FollowerError, RunningFollower, TopBench, TopSettings, WalkFigures, Walks,
 };
 use crate::trial::{TrialError, Work};
 use crate::{Bench, BenchError, Mismatch, Seen, Setting, Traffic};
@@ -173,7 +173,7 @@ impl Receiver {
         table: &BlockTable,
         source: u16,
         tvec: &[(u8, u64)],
-    ) -> Result<Following, FollowerError> {
+    ) -> Result<RunningFollower, FollowerError> {
         match &self.model {
             Model::Follower(follower) => follower.start(table, source, tvec),
             Model::Top(top) => {
@@ -188,7 +188,7 @@ impl Receiver {
     /// # Errors
     ///
     /// If the simulator fails, or something never ends.
-    pub fn finish(&self, following: Following) -> Result<Option<Found>, FollowerError> {
+    pub fn finish(&self, following: RunningFollower) -> Result<Option<Found>, FollowerError> {
         match &self.model {
             Model::Follower(_) => Ok(None),
             Model::Top(top) => top.finish(following).map(Some),
@@ -244,7 +244,7 @@ impl<'a> Loop<'a> {
                 _ => ITypeWidth::Four,
             },
         };
-        let mut behind = Behind::new(following, Walks::new(&image));
+        let mut behind = DecoderSide::new(following, Walks::new(&image));
         let traffic = Traffic { idle: self.idle, ..Traffic::default() };
         let mut watch = |seen: Seen<'_>| behind.seen(seen);
         let mut session = bench.encoder.start_alone(self.setting, traffic, &mut watch)?;
@@ -274,8 +274,8 @@ impl<'a> Loop<'a> {
 }
 
 /// The part of the loop behind the encoder: a decoder and a walker, and what they are compared with.
-pub struct Behind<'a> {
-    following: Following,
+pub struct DecoderSide<'a> {
+    following: RunningFollower,
     walks: Walks<'a>,
     bytes: VecDeque<u8>,
     waiting: usize,
@@ -283,10 +283,10 @@ pub struct Behind<'a> {
     failed: Option<FollowerError>,
 }
 
-impl<'a> Behind<'a> {
+impl<'a> DecoderSide<'a> {
     /// Starts with what was executed and sent still to come.
     #[must_use]
-    pub fn new(following: Following, walks: Walks<'a>) -> Self {
+    pub fn new(following: RunningFollower, walks: Walks<'a>) -> Self {
         let bytes = VecDeque::new();
         Self { following, walks, bytes, waiting: 0, losing: false, failed: None }
     }
@@ -330,7 +330,7 @@ impl<'a> Behind<'a> {
     /// # Errors
     ///
     /// If the simulator has failed.
-    pub fn finish(mut self) -> Result<((WalkFigures, u64, usize), Following), FollowerError> {
+    pub fn finish(mut self) -> Result<((WalkFigures, u64, usize), RunningFollower), FollowerError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -343,8 +343,8 @@ impl<'a> Behind<'a> {
     }
 }
 
-impl fmt::Debug for Behind<'_> {
+impl fmt::Debug for DecoderSide<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Behind").field("waiting", &self.waiting).finish_non_exhaustive()
+        f.debug_struct("DecoderSide").field("waiting", &self.waiting).finish_non_exhaustive()
     }
 }

@@ -1,8 +1,8 @@
 //! Settings of both encoders.
 
 use crate::Mismatch;
-use crate::asked::{self, Asked};
 use crate::bench::Bench;
+use crate::filter_request::{self, FilterRequest};
 use crate::trial::xlen;
 use hartrace_capture::description::Description;
 use hartrace_capture::framing::Kind;
@@ -21,7 +21,7 @@ pub struct Setting {
     /// When to resynchronise: the mode and *max*, as in the control registers.
     pub resync: (u8, u8),
     /// The filters. What one of them asks for is traced; everything, if there are none.
-    pub filters: Vec<Asked>,
+    pub filters: Vec<FilterRequest>,
     /// Whether the hart waits if there is no room, where that can be chosen; otherwise input is lost.
     pub stall: bool,
     /// Whether nothing is traced before the first trigger.
@@ -110,7 +110,8 @@ impl Bench {
         if let Some(port) = self.ports.initially_on {
             self.sim.set(port, (!setting.initially_off).into());
         }
-        let values = asked::values(&self.config, &setting.filters).ok_or(Mismatch::NoFilter)?;
+        let values =
+            filter_request::values(&self.config, &setting.filters).ok_or(Mismatch::NoFilter)?;
         for (name, port) in &self.ports.filters {
             let words = port.width().div_ceil(64) as usize;
             let value = values.get(name).map_or(&[0; 16][..words], |value| &value[..words]);

@@ -3,7 +3,7 @@
 mod report;
 mod work;
 
-use crate::{Bench, Follow, Mismatch, Seen, Setting, Traffic};
+use crate::{Bench, Mismatch, RoundTripCheck, Seen, Setting, Traffic};
 use hartrace_encap::{FrameHeader, Framing, MAX_FRAME};
 use hartrace_etrace::ingress::{ITypeWidth, Retired};
 use hartrace_etrace::{Format, ParamsError};
@@ -113,7 +113,7 @@ impl<'a> Trial<'a> {
         let config = bench.config().clone();
         let image = work.image();
         let mut follow =
-            image.as_ref().map(|image| Follow::new(&config, image, tvec)).transpose()?;
+            image.as_ref().map(|image| RoundTripCheck::new(&config, image, tvec)).transpose()?;
         let port = Port {
             lanes: config.lanes,
             half_words: (1 << config.iretire_width_p) - 1,
@@ -165,7 +165,7 @@ impl<'a> Trial<'a> {
             summary,
             formats,
             lost,
-            verified: follow.map(Follow::finish),
+            verified: follow.map(RoundTripCheck::finish),
             mismatch: differs,
             time,
         })

@@ -5,7 +5,7 @@ mod coding;
 mod predictor;
 
 use coding::{Coder, Packets, Ranges};
-use hartrace_compressors::{Bits, Code, Scheme, Setup};
+use hartrace_compressors::{Bits, Code, Scheme, SchemeSetup};
 use hartrace_etrace::ingress::Retired;
 use hartrace_etrace::{Ioptions, Params, Payload, Records};
 use hartrace_executions::executed::bundled::PROGRAMS;
@@ -229,7 +229,7 @@ fn a_second_implementation_of_tage_agrees() {
                 let scheme = format!("TAGE[{}]", settings.trim_end_matches(','));
                 let scheme: Scheme = scheme.parse().expect("a scheme");
                 let sync_every = NonZeroU64::new(every as u64).filter(|_| number > 0);
-                let setup = Setup { code: &code, sync_every, tvec: &[] };
+                let setup = SchemeSetup { code: &code, sync_every, tvec: &[] };
                 let compressed = super::compressed(&scheme, &setup, &rows);
                 let what = format!("{name}: {scheme}");
                 assert_eq!(compressed.payload_bits, bits.len() as u64, "{what}");

@@ -1,5 +1,5 @@
 use crate::snapshot::{Class, Device, Error, Snapshot, core};
-use hartrace_spaces::Setup;
+use hartrace_spaces::ChangedRegisters;
 
 /// The protocol and configuration of a trace source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,13 +14,13 @@ pub enum Protocol {
 
 impl Protocol {
     /// The configuration after registers were written; `None` if it has no such register.
-    pub fn with(&self, setup: Setup) -> Option<Self> {
+    pub fn with(&self, setup: ChangedRegisters) -> Option<Self> {
         Some(match (self, setup) {
-            (_, Setup { etmcr: None, trcconfigr: None }) => self.clone(),
-            (Self::Ptm(config), Setup { etmcr: Some(cr), trcconfigr: None }) => {
+            (_, ChangedRegisters { etmcr: None, trcconfigr: None }) => self.clone(),
+            (Self::Ptm(config), ChangedRegisters { etmcr: Some(cr), trcconfigr: None }) => {
                 Self::Ptm(config.with_etmcr(cr))
             }
-            (Self::Etmv4(config), Setup { etmcr: None, trcconfigr: Some(configr) }) => {
+            (Self::Etmv4(config), ChangedRegisters { etmcr: None, trcconfigr: Some(configr) }) => {
                 Self::Etmv4(config.with_trcconfigr(configr))
             }
             _ => return None,

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Bytes of changes after which a stream should pass them on.
-const ROOM: usize = 1 << 20;
+const CHANGES_BYTES: usize = 1 << 20;
 
 /// Something that may change the call stack.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -245,7 +245,7 @@ impl Sink for Transfers {
     }
 
     fn is_full(&self) -> bool {
-        size_of_val(self.changes.as_slice()) >= ROOM
+        size_of_val(self.changes.as_slice()) >= CHANGES_BYTES
     }
 
     fn bytes(&self) -> Option<usize> {

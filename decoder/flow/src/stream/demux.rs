@@ -14,13 +14,13 @@ use hartrace_encap::{Deframer, FrameError, FrameHeader, Framing, Item, Kind};
 use hartrace_etrace::{Ioptions, ParamsError};
 
 /// Passes the items of a deframer to the demultiplexer.
-struct Taker<'t, 'a, 'f, S> {
+struct ToDemux<'t, 'a, 'f, S> {
     demux: &'t mut Demux<'a>,
     sinks: &'t mut SourceSinks<'f, S>,
     result: Result<(), ParamsError>,
 }
 
-impl<S: Sink> hartrace_encap::FrameSink for Taker<'_, '_, '_, S> {
+impl<S: Sink> hartrace_encap::FrameSink for ToDemux<'_, '_, '_, S> {
     // Inlined, with everything it calls for a payload: the loop over frames then keeps its state in
     // registers.
     #[inline(always)]
@@ -169,7 +169,7 @@ impl<'a> Demux<'a> {
         sinks: &mut SourceSinks<'_, S>,
     ) -> Result<(), ParamsError> {
         let mut deframer = self.deframer.clone();
-        let mut taker = Taker { demux: self, sinks, result: Ok(()) };
+        let mut taker = ToDemux { demux: self, sinks, result: Ok(()) };
         deframer.feed_to(bytes, &mut taker);
         let result = taker.result;
         self.deframer = deframer;

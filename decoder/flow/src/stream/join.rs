@@ -9,7 +9,7 @@ use std::sync::{Condvar, LockResult, Mutex, MutexGuard, PoisonError};
 /// Bytes that sinks may use together while they wait for their turn. Those of the part whose turn it is are passed on at
 /// once: this bounds how far the others are ahead. The text between two synchronisations, often ten megabytes, should
 /// fit, or else a thread has to wait in the middle.
-const ROOM: usize = 1 << 25;
+const AHEAD_BYTES: usize = 1 << 25;
 
 /// Number of parts per thread that may wait for their turn.
 const PARTS: u64 = 64;
@@ -94,12 +94,12 @@ impl<S, E, J> State<S, E, J> {
     /// Whether a full sink of a part has to wait for room.
     fn is_crowded(&self, number: u64) -> bool {
         let waits = self.waiting.get(&number).is_some_and(|part| !part.full.is_empty());
-        waits && self.bytes >= ROOM
+        waits && self.bytes >= AHEAD_BYTES
     }
 
     /// Whether a thread that has ended a part has to wait, since that may be `ahead` by so many parts.
     fn is_ahead(&self, number: u64, ahead: u64) -> bool {
-        number >= self.next.saturating_add(ahead) || number > self.next && self.bytes >= ROOM
+        number >= self.next.saturating_add(ahead) || number > self.next && self.bytes >= AHEAD_BYTES
     }
 }
 
@@ -170,7 +170,7 @@ impl<S: Sink, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
     /// Accepts the beginning of an incomplete part, and waits while there is no room. Returns whether to continue.
     pub(super) fn put_some(&self, number: u64, decoded: Decoded<S>) -> bool {
         let few = UNKNOWN_FULL.saturating_mul(self.threads.get());
-        let bytes = bytes(&decoded).unwrap_or(ROOM.div_ceil(few));
+        let bytes = bytes(&decoded).unwrap_or(AHEAD_BYTES.div_ceil(few));
         let mut state = self.lock();
         state.waiting.entry(number).or_default().full.push_back((decoded, bytes));
         state.bytes = state.bytes.saturating_add(bytes);

@@ -207,12 +207,12 @@ struct Scan<'a> {
 }
 
 /// Passes the items of a deframer to the scan.
-struct Taker<'t, 'a> {
+struct ToScan<'t, 'a> {
     scan: &'t mut Scan<'a>,
     size: usize,
 }
 
-impl hartrace_encap::FrameSink for Taker<'_, '_> {
+impl hartrace_encap::FrameSink for ToScan<'_, '_> {
     #[inline(always)]
     fn item(&mut self, byte: u64, item: Result<Item<'_>, FrameError>) {
         self.scan.take(byte, item, self.size);
@@ -237,7 +237,7 @@ impl<'a> Scan<'a> {
 
     fn feed(&mut self, bytes: &[u8], size: usize) {
         let mut deframer = self.deframer.clone();
-        deframer.feed_to(bytes, &mut Taker { scan: self, size });
+        deframer.feed_to(bytes, &mut ToScan { scan: self, size });
         self.deframer = deframer;
     }
 

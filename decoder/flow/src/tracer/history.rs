@@ -36,7 +36,7 @@ struct Open {
 
 /// A place in the program, and in a packet.
 #[derive(Clone, Debug)]
-pub(super) struct Following {
+pub(super) struct HistoryCursor {
     /// The instruction that retires next.
     pub(super) pc: u64,
     /// The one that retired last, if nothing else has happened since.
@@ -56,7 +56,7 @@ pub(super) struct Following {
     wrong: bool,
 }
 
-impl Following {
+impl HistoryCursor {
     pub(super) fn new(hpred_size_p: u8) -> Self {
         Self {
             pc: 0,

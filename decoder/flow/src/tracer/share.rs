@@ -1,7 +1,7 @@
 //! Sources of one stream share what is known of the code.
 
 use super::Tracer;
-use super::history::Following;
+use super::history::HistoryCursor;
 use super::state::{Held, Reference, State};
 use crate::image::Image;
 use crate::run::NONE;
@@ -30,7 +30,7 @@ impl<'a> Tracer<'a> {
             undecided: None,
             unfinished: None,
             may_be_closing: None,
-            history: Box::new(Following::new(self.config.params.hpred_size_p)),
+            history: Box::new(HistoryCursor::new(self.config.params.hpred_size_p)),
             ..*self
         }
     }

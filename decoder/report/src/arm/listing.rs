@@ -5,7 +5,7 @@ use super::{Form, How, Make, Passing, Take, decode_each, each, profile};
 use crate::limits::Unreached;
 use crate::listing::describe;
 use crate::printer::{Error, Printer};
-use crate::report::{Collect, ROOM, Report};
+use crate::report::{Collect, PART_BYTES, Report};
 use hartrace_arm_decoder::runs::Runs;
 use hartrace_arm_decoder::{self as arm, ElementSink, Range};
 use hartrace_capture::programs::{Programs, Symbols, address};
@@ -91,7 +91,7 @@ impl Sink for Text {
     }
 
     fn is_full(&self) -> bool {
-        self.text.len() >= ROOM
+        self.text.len() >= PART_BYTES
     }
 }
 

@@ -4,8 +4,8 @@ use super::compare::{Compare, Watch};
 use super::skip::{Ahead, skip};
 use super::tape::{Decoding, Start, Tape, lock};
 use super::{Delta, Pieces};
-use crate::{Error, Gaps, Noted, OneSource, Origin, Silent, decode};
-use hartrace_capture::follow::Follow;
+use crate::{Error, Gaps, NoSync, Noted, OneSource, Origin, decode};
+use hartrace_capture::decode::CaptureDecoder;
 use hartrace_decoder::calls::Functions;
 use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_decoder::{Event, StreamPos};
@@ -36,7 +36,7 @@ type Progress<'a> = Box<dyn FnMut(u64) + Send + 'a>;
 /// A capture of one source.
 pub struct Capture<'a> {
     /// How to decode it.
-    pub follow: &'a Follow,
+    pub follow: &'a CaptureDecoder,
     /// Its bytes.
     pub input: Input<'a>,
     /// Where gaps are reported.
@@ -106,19 +106,19 @@ fn skipped([a, b]: &mut [Reading<'_>; 2], from: [Start; 2], context: u64) -> [St
 
 /// A capture that is being read.
 struct Reading<'a> {
-    follow: &'a Follow,
+    follow: &'a CaptureDecoder,
     tape: Mutex<Tape<'a, Input<'a>>>,
     gaps: Gaps,
     progress: Progress<'a>,
     source: OneSource,
-    found: Silent,
+    found: NoSync,
 }
 
 impl<'a> Reading<'a> {
     fn new(capture: Capture<'a>, whole: bool) -> Self {
         let Capture { follow, input, gaps, progress } = capture;
         let tape = Mutex::new(Tape::new(input, follow, whole));
-        let (source, found) = (OneSource::default(), Silent::default());
+        let (source, found) = (OneSource::default(), NoSync::default());
         Self { follow, tape, gaps, progress, source, found }
     }
 
@@ -247,12 +247,12 @@ impl Watch for Watching<'_, '_> {
 
 /// Decodes one of both captures.
 struct Decoder<'r, 'p> {
-    follow: &'r Follow,
+    follow: &'r CaptureDecoder,
     start: Option<Start>,
     strict: bool,
     file: String,
     source: &'r mut OneSource,
-    found: &'r mut Silent,
+    found: &'r mut NoSync,
     progress: &'r mut Progress<'p>,
 }
 
@@ -265,7 +265,7 @@ impl Decoder<'_, '_> {
         let join = |decoded: Decoded<Noted<Pieces>>| {
             let StreamPos { byte: bytes, packet: packets } =
                 after(first, StreamPos { byte: decoded.bytes, packet: decoded.packets });
-            *found = Silent { bytes, packets };
+            *found = NoSync { bytes, packets };
             progress(bytes);
             for (id, noted) in decoded.sinks {
                 source.take(id, &file).map_err(Error::Sources)?;

@@ -1,7 +1,7 @@
 //! One of two traces.
 
 use super::unrolled::{Repeated, Unrolled};
-use crate::report::{Collect, ROOM};
+use crate::report::{Collect, PART_BYTES};
 use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos, Transfer};
 use std::ops::Range;
 
@@ -135,7 +135,7 @@ impl Sink for Pieces {
     }
 
     fn is_full(&self) -> bool {
-        size_of_val(self.list.as_slice()) >= ROOM
+        size_of_val(self.list.as_slice()) >= PART_BYTES
     }
 
     fn bytes(&self) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! Bytes of a capture that are read twice: to be decoded, and to be compared with those of another.
 
-use hartrace_capture::follow::{Filling, Follow};
+use hartrace_capture::decode::{CaptureDecoder, Filling};
 use hartrace_decoder::StreamPos;
 use hartrace_decoder::stream::{Cut, Cuts};
 use hartrace_etrace::Ioptions;
@@ -47,7 +47,7 @@ pub(super) struct Tape<'a, I> {
 
 impl<'a, I: Read> Tape<'a, I> {
     /// Starts at the start of a capture. Places where decoding may start are looked for unless it is to be decoded `whole`.
-    pub(super) fn new(input: I, follow: &'a Follow, whole: bool) -> Self {
+    pub(super) fn new(input: I, follow: &'a CaptureDecoder, whole: bool) -> Self {
         // Parameters that no encoder can have are reported when it is decoded.
         let cuts = if whole { None } else { Cuts::new(&follow.decode()).ok() };
         Self {

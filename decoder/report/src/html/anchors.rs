@@ -3,7 +3,7 @@
 use hartrace_decoder::{Clock, Time};
 
 /// Readings of a clock that are kept.
-const ROOM: usize = 4096;
+const MAX_READINGS: usize = 4096;
 
 /// Readings of the clock of a source, not too close to each other.
 #[derive(Clone, Debug, Default)]
@@ -23,9 +23,9 @@ impl Anchors {
             return;
         }
         self.list.push((at, time));
-        if self.list.len() > ROOM {
+        if self.list.len() > MAX_READINGS {
             let first = self.list.first().map_or(0, |(at, _)| *at);
-            let each = at.saturating_sub(first).checked_div(ROOM as u64).unwrap_or(0);
+            let each = at.saturating_sub(first).checked_div(MAX_READINGS as u64).unwrap_or(0);
             self.apart = each.max(1).saturating_mul(2);
             let (mut kept, apart) = (None, self.apart);
             self.list.retain(|(at, _)| {
@@ -47,9 +47,9 @@ mod tests {
         for at in 0..100_000 {
             anchors.take(Time::Stamp { value: 3 * at, bits: 64 }, at);
             anchors.take(Time::Cycles(Some(1)), at);
-            assert!(anchors.list.len() <= ROOM);
+            assert!(anchors.list.len() <= MAX_READINGS);
         }
-        assert!(anchors.list.len() > ROOM / 4, "{}", anchors.list.len());
+        assert!(anchors.list.len() > MAX_READINGS / 4, "{}", anchors.list.len());
         assert!(anchors.list.iter().all(|(at, time)| *time == 3 * at));
     }
 }

@@ -3,9 +3,9 @@
 use super::block_sums::BlockSums;
 use super::error::PartsError;
 use super::plan::{Plan, PlannedCapture, PlannedPart};
+use hartrace_capture::decode::CaptureDecoder;
 use hartrace_capture::described::{Content, Described, DescribedError};
 use hartrace_capture::description::Description;
-use hartrace_capture::follow::Follow;
 use hartrace_capture::limits;
 use hartrace_capture::params::Given;
 use hartrace_capture::programs::{Code, Programs};
@@ -21,7 +21,7 @@ const CHUNK: usize = 1 << 20;
 /// A capture, its parameters and its programs.
 pub(super) struct Prepared {
     pub(super) path: PathBuf,
-    pub(super) follow: Follow,
+    pub(super) follow: CaptureDecoder,
     bytes: u64,
     description: String,
     programs: Vec<String>,
@@ -78,7 +78,7 @@ impl Prepared {
         let programs = code.iter().map(|code| digest(&code.bytes)).collect();
         let (loaded, _) =
             Programs::load(code, setup.xlen).map_err(|error| wrong(error.to_string()))?;
-        let mut follow = Follow::new(setup, loaded);
+        let mut follow = CaptureDecoder::new(setup, loaded);
         follow.trap_vectors(&known.trap_vectors);
         let description = digest(&text);
         Ok(Self { path: path.into(), follow, bytes, description, programs, described })
@@ -136,7 +136,7 @@ impl Prepared {
     }
 
     fn decode(&self, transport: Transport) -> Decode<'_> {
-        let Follow { setup, programs, config, .. } = &self.follow;
+        let CaptureDecoder { setup, programs, config, .. } = &self.follow;
         Decode {
             options: setup.options,
             ..Decode::new(config.clone(), programs.images(), transport)

@@ -1,8 +1,8 @@
 //! Captures of bundled programs, with descriptions.
 
+use hartrace_capture::decode::CaptureDecoder;
 use hartrace_capture::described::{Described, DescribedError};
 use hartrace_capture::description::Description;
-use hartrace_capture::follow::Follow;
 use hartrace_capture::output::CaptureOutput;
 use hartrace_capture::params::Given;
 use hartrace_capture::programs::Programs;
@@ -98,12 +98,12 @@ pub(crate) fn replace(capture: &Path, bytes: &[u8]) {
 }
 
 /// How a capture is decoded.
-pub(crate) fn follow(capture: &Path) -> Follow {
+pub(crate) fn follow(capture: &Path) -> CaptureDecoder {
     let described = Described::find(capture).expect("it has a description");
     let setup = described.setup(None, &Given::default()).expect("it is complete");
     let code = described.code(|path| Ok::<_, DescribedError>(fs::read(path).expect("it is there")));
     let (programs, _) = Programs::load(code.expect("they are right"), setup.xlen).expect("ELF");
-    let mut follow = Follow::new(setup, programs);
+    let mut follow = CaptureDecoder::new(setup, programs);
     follow.trap_vectors(&described.description.expect("it has one").trap_vectors);
     follow
 }

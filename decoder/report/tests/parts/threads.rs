@@ -1,10 +1,10 @@
 //! Reports are the same on any number of threads, byte for byte.
 
 use crate::captures::{Folder, damaged, follow, several_sources, trace_synchronised};
-use hartrace_capture::follow::Follow;
+use hartrace_capture::decode::CaptureDecoder;
 use hartrace_decoder::Count;
 use hartrace_report::{
-    Form, Gaps, Limits, Look, Naming, NoLines, Origin, Position, Shared, Timing,
+    Form, FormContext, Gaps, Limits, Naming, NoLines, Origin, Position, SharedLimits, Timing,
 };
 use hartrace_tests::case::Dice;
 use std::convert::Infallible;
@@ -22,8 +22,8 @@ type Written = (Vec<u8>, Vec<String>, String);
 /// thread that joins, and one after the other.
 fn written(
     form: Form,
-    look: &Look<'_>,
-    (follow, mut bytes): (&Follow, &[u8]),
+    look: &FormContext<'_>,
+    (follow, mut bytes): (&CaptureDecoder, &[u8]),
     size: usize,
     plain: bool,
 ) -> Result<Written, NoLines> {
@@ -31,7 +31,7 @@ fn written(
     let say = Arc::clone(&said);
     let gaps = Gaps::new("t", move |note| say.lock().unwrap().push(note.to_string()));
     let all = Limits::new(Some(Position::Byte(0)), None).expect("it is not empty");
-    let limits = plain.then(|| Shared::new(all.expect("there is a start")));
+    let limits = plain.then(|| SharedLimits::new(all.expect("there is a start")));
     let mut out = Vec::new();
     let mut printer = form.printer(look, &mut out, gaps)?;
     let origin = Origin::Capture(&mut bytes as &mut (dyn Read + Send));
@@ -49,8 +49,8 @@ fn check(capture: &Path) -> (usize, usize) {
         if json && !form.has_json() {
             continue;
         }
-        let run = |follow: &Follow, size, plain| {
-            let look = Look {
+        let run = |follow: &CaptureDecoder, size, plain| {
+            let look = FormContext {
                 programs: &follow.programs,
                 xlen: follow.setup.xlen,
                 name: "t",

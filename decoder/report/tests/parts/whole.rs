@@ -1,7 +1,7 @@
 //! What one process makes of a capture.
 
 use crate::captures::follow;
-use hartrace_capture::follow::Follow;
+use hartrace_capture::decode::CaptureDecoder;
 use hartrace_decoder::calls::{CallStack, Frame, Functions, Transfers, Visit, Why};
 use hartrace_decoder::{Count, Coverage, Edges, Event, Leaves};
 #[cfg(feature = "parquet")]
@@ -176,7 +176,7 @@ pub(crate) fn whole(capture: &Path) -> Whole {
 }
 
 fn run<S: hartrace_decoder::Sink + Send>(
-    follow: &Follow,
+    follow: &CaptureDecoder,
     bytes: &[u8],
     make: impl Fn() -> S + Sync,
     mut join: impl FnMut(Option<u16>, S) + Send,

@@ -4,9 +4,9 @@ mod address;
 mod disturbances;
 mod extras;
 
+use crate::arm::choices::Choices;
 use crate::arm::program::Program;
 use crate::arm::walk::{Ids, Step};
-use crate::arm::whims::Whims;
 use address::Registers;
 use disturbances::Unknown;
 use fastrand::Rng;
@@ -100,7 +100,7 @@ const MOST: u32 = 24;
 pub struct Unit {
     headers: Headers,
     options: Options,
-    whims: Whims,
+    whims: Choices,
     bytes: Vec<u8>,
     failed: Option<EmitError>,
     /// Tracing is off: the next instruction starts it.
@@ -142,7 +142,7 @@ impl Unit {
         Self {
             headers: Headers::new(config),
             options: *options,
-            whims: Whims::new(rng),
+            whims: Choices::new(rng),
             bytes: Vec::new(),
             failed: None,
             off: true,

@@ -1,8 +1,8 @@
 //! A model of a PTM trace unit.
 
+use crate::arm::choices::Choices;
 use crate::arm::program::Program;
 use crate::arm::walk::{Ids, Step};
-use crate::arm::whims::Whims;
 use fastrand::Rng;
 use hartrace_isa::arm::{Executed, Isa as Set, Kind, Place, Return};
 use hartrace_ptm::{
@@ -72,7 +72,7 @@ const VECTORS: Place = Place { address: 0xffff_0000, isa: Set::A32 };
 pub struct Unit {
     config: Config,
     options: Options,
-    whims: Whims,
+    whims: Choices,
     bytes: Vec<u8>,
     failed: Option<EmitError>,
     /// Tracing is off: the next instruction starts it, for this reason.
@@ -104,7 +104,7 @@ impl Unit {
         Self {
             config: *config,
             options: *options,
-            whims: Whims::new(rng),
+            whims: Choices::new(rng),
             bytes: Vec::new(),
             failed: None,
             off: Some(Reason::TraceOn),

@@ -74,7 +74,7 @@ impl Reader {
     fn ends(&mut self) -> bool {
         let missing = self.runs.end().iter().any(Option::is_some);
         let last = self.at.checked_sub(1).is_some_and(|last| self.records.bit(last));
-        !missing && (self.at..History::ROOM).all(|at| self.records.bit(at) == last)
+        !missing && (self.at..History::RECORD_BITS).all(|at| self.records.bit(at) == last)
     }
 }
 

@@ -5,7 +5,7 @@ use hartrace_decoder::block_table::{BlockTable, WordLayout};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_lockstep::Summary;
 use hartrace_lockstep::decoder::Walks;
-use hartrace_lockstep::rtl_loop::{Behind, LoopConfig, LoopFigures, Receiver};
+use hartrace_lockstep::rtl_loop::{DecoderSide, LoopConfig, LoopFigures, Receiver};
 
 /// A system, and a decoder with a walker that receives its trace while the core runs.
 ///
@@ -55,7 +55,7 @@ impl<'a> CoreLoop<'a> {
         let table = BlockTable::build(&survey.image, &[], WordLayout::SPAN_BITS);
         let source = self.soc.config().top.first_source as u16;
         let following = self.receiver.start(&table, source, &survey.tvec(&job.setting.options)?)?;
-        let mut behind = Behind::new(following, Walks::new(&survey.image));
+        let mut behind = DecoderSide::new(following, Walks::new(&survey.image));
         let outcome = self.soc.trace_with(job, survey, &mut |seen| behind.seen(seen))?;
         let ((mut walked, lost, waiting), following) = behind.finish()?;
         let worked = following.worked();

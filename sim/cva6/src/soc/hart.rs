@@ -4,14 +4,14 @@ use crate::soc::SocConfig;
 use crate::{Commit, Event, Rows};
 use hartrace_etrace::ingress::{IType, Retired};
 use hartrace_hdl_tools::verilate::{Output, SimError, Simulation};
-use hartrace_lockstep::{Follow, Seen};
+use hartrace_lockstep::{RoundTripCheck, Seen};
 use serde::Serialize;
 use std::collections::VecDeque;
 
 /// Follows a hart, its connector and its encoder.
 #[derive(Debug)]
 pub(crate) struct HartWatch<'a> {
-    pub(crate) follow: Follow<'a>,
+    pub(crate) follow: RoundTripCheck<'a>,
     rows: Rows,
     /// What was executed, but has not left the connector, and in which cycle.
     inside: VecDeque<(Retired, u64)>,
@@ -96,7 +96,7 @@ impl<'a> HartWatch<'a> {
         sim: &Simulation,
         number: usize,
         soc: &SocConfig,
-        follow: Follow<'a>,
+        follow: RoundTripCheck<'a>,
     ) -> Result<Self, SimError> {
         let config = &soc.top.encoder;
         let port = |name: &str| sim.output(&format!("hart{number}_{name}_o"));

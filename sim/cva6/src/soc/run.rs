@@ -14,7 +14,7 @@ use hartrace_etrace::{Ioptions, Mode};
 use hartrace_executions::executed::Verified;
 use hartrace_hdl_tools::verilate::{Input, Model, Output, SimError, Simulation};
 use hartrace_isa::Xlen;
-use hartrace_lockstep::{Follow, Seen, Setting};
+use hartrace_lockstep::{RoundTripCheck, Seen, Setting};
 use std::path::{Path, PathBuf};
 
 /// Clock cycles of the reset of the encoders.
@@ -352,7 +352,7 @@ impl<'a> Watch<'a> {
         let top = &soc.config.top;
         let mut harts = Vec::new();
         for number in 0..top.harts as usize {
-            let follow = Follow::new(&top.encoder, &survey.image, tvec.to_vec())?;
+            let follow = RoundTripCheck::new(&top.encoder, &survey.image, tvec.to_vec())?;
             harts.push(HartWatch::new(sim, number, &soc.config, follow)?);
         }
         Ok(Self {

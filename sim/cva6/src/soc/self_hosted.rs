@@ -18,7 +18,7 @@ use hartrace_etrace::ingress::Retired;
 use hartrace_executions::executed::Verified;
 use hartrace_hdl_tools::verilate::{Output, SimError, Simulation};
 use hartrace_isa::Isa;
-use hartrace_lockstep::{Follow, Seen};
+use hartrace_lockstep::{RoundTripCheck, Seen};
 
 /// A run of a program that may have traced parts of itself.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Soc {
         let mut system = System::new(self, job)?;
         // A follower wants an image, though nothing is decoded in the run.
         let image = self.image(job)?;
-        let follow = Follow::new(&self.config.top.encoder, &image, Vec::new())?;
+        let follow = RoundTripCheck::new(&self.config.top.encoder, &image, Vec::new())?;
         let mut watch = HartWatch::new(&system.link.attached, 0, &self.config, follow)?;
         let mut run = Run { exit: Exit::Limit, cycles: 0, instructions: 0 };
         while run.cycles < job.limit && system.bus.exit.is_none() {
@@ -85,7 +85,7 @@ impl Soc {
         bytes: &[u8],
     ) -> Result<Verified, SocError> {
         let (top, image) = (&self.config.top, self.image(job)?);
-        let mut follow = Follow::new(&top.encoder, &image, Vec::new())?;
+        let mut follow = RoundTripCheck::new(&top.encoder, &image, Vec::new())?;
         follow.seen(Seen::Accepted(executed));
         let mut deframer = Deframer::new(top.framing()?);
         let mut damage = None;

@@ -2,7 +2,7 @@
 //! cycle. `docs/compression.md` has the table.
 
 use crate::run;
-use hartrace_compressors::{Buffer, Code, Scheme, Setup};
+use hartrace_compressors::{Buffer, Code, Scheme, SchemeSetup};
 use hartrace_cva6_sim::{Commit, Config, Event, Rows};
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::Retired;
@@ -69,7 +69,7 @@ fn before_idling(commits: &[Commit]) -> &[Commit] {
 /// The bits of buffer that a scheme needs.
 fn needed(scheme: &str, code: &Code, rows: &[Retired], executed: &[u64]) -> Result<u64, String> {
     let scheme: Scheme = scheme.parse().map_err(|error| format!("{error}"))?;
-    let setup = Setup { code, sync_every: None, tvec: &[] };
+    let setup = SchemeSetup { code, sync_every: None, tvec: &[] };
     let mut compressor = scheme.compressor(&setup).map_err(|error| error.to_string())?;
     let (mut buffer, mut written) = (Buffer::new(1), 0);
     for row in rows {

@@ -135,7 +135,7 @@ impl FollowerBench {
         table: &BlockTable,
         source: u16,
         tvec: &[(u8, u64)],
-    ) -> Result<Following, FollowerError> {
+    ) -> Result<RunningFollower, FollowerError> {
         let words = table.words(&self.table)?;
         let mut sim = self.model.start(1)?;
         if let Ok(port) = sim.input("source_i") {
@@ -168,13 +168,13 @@ impl FollowerBench {
             sim.clock()?;
         }
         sim.set(write, 0);
-        Ok(Following::new(sim, self.unroll, None)?)
+        Ok(RunningFollower::new(sim, self.unroll, None)?)
     }
 }
 
 /// A decoder and a walker that run.
 #[derive(Debug)]
-pub struct Following {
+pub struct RunningFollower {
     pub(super) sim: Simulation,
     lanes: [Input; 2],
     walker: Option<Ports>,
@@ -187,7 +187,7 @@ pub struct Following {
 /// Cycles that a byte may take through the decoder.
 const PIPELINE: u64 = 64;
 
-impl Following {
+impl RunningFollower {
     /// Finds the ports; there may be no walker.
     pub(super) fn new(
         sim: Simulation,

@@ -1,7 +1,7 @@
 //! A decoder with everything behind it, as software uses it: set up over the bus, read over the bus and from memory.
 
 use super::analysis::{Bus, Found, Settings, read, set_up};
-use super::follower::{FollowerError, Following};
+use super::follower::{FollowerError, RunningFollower};
 use super::memory::Memory;
 use hartrace_decoder::block_table::BlockTable;
 use hartrace_decoder_hdl::analysis::RECORD_BYTES;
@@ -82,7 +82,7 @@ impl TopBench {
     /// # Errors
     ///
     /// If the program does not fit, or the simulator fails.
-    pub fn start(&self, settings: &TopSettings<'_>) -> Result<Following, FollowerError> {
+    pub fn start(&self, settings: &TopSettings<'_>) -> Result<RunningFollower, FollowerError> {
         let mut sim = self.model.start(1)?;
         let bus = self.bus(&sim)?;
         let word = self.config.memory.word_bytes;
@@ -124,7 +124,7 @@ impl TopBench {
         }
         set_up(&bus, &mut sim, &settings.watched)?;
         bus.write(&mut sim, "hartraceDeControl", 3)?;
-        Ok(Following::new(sim, self.config.decoder.unroll(), memory)?)
+        Ok(RunningFollower::new(sim, self.config.decoder.unroll(), memory)?)
     }
 
     /// Waits until everything is counted, and reads it.
@@ -132,10 +132,10 @@ impl TopBench {
     /// # Errors
     ///
     /// If the simulator fails, or something never ends.
-    pub fn finish(&self, mut following: Following) -> Result<Found, FollowerError> {
+    pub fn finish(&self, mut following: RunningFollower) -> Result<Found, FollowerError> {
         let bus = self.bus(&following.sim)?;
         // Memory has to be ready from time to time.
-        let wait = |following: &mut Following, name: &'static str, mask, wanted: u32| {
+        let wait = |following: &mut RunningFollower, name: &'static str, mask, wanted: u32| {
             for _ in 0..PATIENCE {
                 if bus.read(&mut following.sim, name)? & mask == wanted {
                     return Ok(());

@@ -15,7 +15,7 @@ use hartrace_executions::executed::Instructions;
 use hartrace_golden::walk::{Walk, generate};
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_isa::Isa;
-use hartrace_lockstep::{Bench, Follow, Seen, Setting, Traffic};
+use hartrace_lockstep::{Bench, RoundTripCheck, Seen, Setting, Traffic};
 use libtest_mimic::{Failed, Trial};
 
 /// Programs with branches, calls, interrupts and changes of privilege, and the configurations that trace
@@ -136,7 +136,7 @@ fn run(
     traffic: Traffic,
 ) -> Result<u64, Failed> {
     let Executed { image, tvec, rows } = executed;
-    let mut follow = Follow::new(config, image, tvec.clone())?;
+    let mut follow = RoundTripCheck::new(config, image, tvec.clone())?;
     let instructions = Instructions::of(image);
     let mut accepted = Stretches::default();
     let mut all = Vec::new();
@@ -175,7 +175,7 @@ fn run(
     if all != executed {
         return Err("what was accepted and lost is not what was executed".into());
     }
-    // The same comparison by [`Follow`], which does not keep everything.
+    // The same comparison by [`RoundTripCheck`], which does not keep everything.
     let (kept, lost) = (follow.accepted, follow.lost);
     let verified = follow.finish();
     if let Some(difference) = verified.difference {

@@ -6,7 +6,7 @@ use hartrace_encoder_hdl::{Config, ResyncUnit};
 use hartrace_etrace::Ioptions;
 use hartrace_etrace::ingress::Retired;
 use hartrace_golden::walk::{Shape, Xlen, generate};
-use hartrace_lockstep::{Asked, Bench, Mismatch, Seen, Setting, Summary, Traffic};
+use hartrace_lockstep::{Bench, FilterRequest, Mismatch, Seen, Setting, Summary, Traffic};
 use libtest_mimic::Failed;
 
 /// The input of an encoder.
@@ -283,7 +283,7 @@ fn levels(config: &Config, rng: &mut fastrand::Rng, seed: u64) -> Stimulus {
     let mut stimulus = shaped(config, seed, shape, modes, slowly(rng));
     if seed % 2 == 1 {
         let privileges = vec![[0, 1, 3][seed as usize % 3]];
-        stimulus.setting.filters = vec![Asked { privileges, ..Asked::default() }];
+        stimulus.setting.filters = vec![FilterRequest { privileges, ..FilterRequest::default() }];
     }
     stimulus
 }

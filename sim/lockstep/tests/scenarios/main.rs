@@ -12,7 +12,7 @@ use hartrace_etrace::ingress::Retired;
 use hartrace_etrace::{Ioptions, Layout, Payload, Support, Unit};
 use hartrace_executions::scenario::{Action, BUNDLED, Scenario, Source};
 use hartrace_hdl_tools::verilate::Options;
-use hartrace_lockstep::{Asked, Bench, Seen, Setting, Traffic};
+use hartrace_lockstep::{Bench, FilterRequest, Seen, Setting, Traffic};
 use libtest_mimic::{Arguments, Failed, Trial};
 use models::{Fit, fit, models};
 use std::collections::BTreeMap;
@@ -120,7 +120,7 @@ fn setting(scenario: &Scenario) -> Result<Setting, Failed> {
     setting.initially_off = !encoder.filter.initially_on;
     for condition in &encoder.filter.conditions {
         let privileges = condition.privileges.clone().unwrap_or_default();
-        let mut asked = Asked { privileges, ..Asked::default() };
+        let mut asked = FilterRequest { privileges, ..FilterRequest::default() };
         for index in &condition.comparators {
             let comparator = encoder.filter.comparators.get(*index).ok_or("no comparator")?;
             asked.range = Some((comparator.primary.1, comparator.secondary.1));

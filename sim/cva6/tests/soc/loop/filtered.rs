@@ -7,7 +7,7 @@ use hartrace_cva6_sim::soc::{Job, SelfTraced};
 use hartrace_encoder_hdl::Config;
 use hartrace_encoder_hdl::top::header;
 use hartrace_etrace::ingress::{IType, Privilege, Retired};
-use hartrace_lockstep::{Asked, Setting};
+use hartrace_lockstep::{FilterRequest, Setting};
 use hartrace_tests::cva6::elf;
 use libtest_mimic::Failed;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ const OF_FILTERS: std::ops::Range<u32> = 0x400..0x800;
 /// A trace: what its filters ask for, and whether they let an instruction pass.
 struct Trace<'a> {
     name: &'static str,
-    asked: Vec<Asked>,
+    asked: Vec<FilterRequest>,
     passes: Box<dyn FnMut(&Retired) -> bool + 'a>,
 }
 
@@ -59,8 +59,8 @@ fn traces(program: &[u8]) -> Result<Vec<Trace<'static>>, Failed> {
         }
         asked && row.privilege == Privilege::S
     };
-    let by_address = |range| Asked { range: Some(range), ..Asked::default() };
-    let user = Asked { privileges: vec![0], ..Asked::default() };
+    let by_address = |range| FilterRequest { range: Some(range), ..FilterRequest::default() };
+    let user = FilterRequest { privileges: vec![0], ..FilterRequest::default() };
     let (exception, interrupt) = (Some(false), Some(true));
     let of = |name, asked, passes| Trace { name, asked, passes };
     Ok(vec![
@@ -77,17 +77,25 @@ fn traces(program: &[u8]) -> Result<Vec<Trace<'static>>, Failed> {
         of("user mode", vec![user.clone()], Box::new(|row| row.privilege == Privilege::U)),
         of(
             "contexts 5 to 9 in supervisor mode",
-            vec![Asked { privileges: vec![1], context: Some((5, 9)), ..Asked::default() }],
+            vec![FilterRequest {
+                privileges: vec![1],
+                context: Some((5, 9)),
+                ..FilterRequest::default()
+            }],
             Box::new(in_space),
         ),
         of(
             "handlers of ecall",
-            vec![Asked { causes: vec![ECALL_M], interrupt: exception, ..Asked::default() }],
+            vec![FilterRequest {
+                causes: vec![ECALL_M],
+                interrupt: exception,
+                ..FilterRequest::default()
+            }],
             Box::new(handler(IType::Exception, ECALL_M)),
         ),
         of(
             "handlers of interrupts",
-            vec![Asked { interrupt, ..Asked::default() }],
+            vec![FilterRequest { interrupt, ..FilterRequest::default() }],
             Box::new(handler(IType::Interrupt, SOFTWARE)),
         ),
         of(

@@ -1,6 +1,6 @@
 //! What a hart retires, and what software makes of it.
 
-use hartrace_compressors::{Bits, Code, Scheme, Setup};
+use hartrace_compressors::{Bits, Code, Scheme, SchemeSetup};
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::{IType, ITypeWidth, Retired};
 use hartrace_executions::executed::bundled::PROGRAMS;
@@ -35,7 +35,7 @@ impl Stimulus {
         let retired = rows.iter().rposition(|row| row.iretire > 0);
         rows.truncate(retired.map_or(0, |last| last + 1));
         let code = Code::new(image);
-        let setup = Setup { code: &code, sync_every: None, tvec: &[] };
+        let setup = SchemeSetup { code: &code, sync_every: None, tvec: &[] };
         let mut software = scheme.parse::<Scheme>()?.compressor(&setup)?;
         for row in &rows {
             software.retire(row)?;
@@ -47,7 +47,7 @@ impl Stimulus {
 
     /// Checks that software recovers every instruction from other bits.
     pub(super) fn check(&self, scheme: &str, bits: &Bits) -> Result<(), Failed> {
-        let setup = Setup { code: &self.code, sync_every: None, tvec: &[] };
+        let setup = SchemeSetup { code: &self.code, sync_every: None, tvec: &[] };
         let software = scheme.parse::<Scheme>()?.decompressor(&setup);
         let mut expected = self.rows.iter().filter(|row| row.iretire > 0).map(|row| row.iaddr);
         let (count, mut wrong) = (expected.clone().count() as u64, None);

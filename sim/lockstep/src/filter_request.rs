@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// What one filter asks for. What is empty is not asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct FilterRequest {
     /// Privilege levels.
     pub privileges: Vec<u8>,
     /// The first and the last address of a range.
@@ -22,7 +22,7 @@ pub struct Asked {
     pub tval: Option<(u64, u64)>,
 }
 
-impl Asked {
+impl FilterRequest {
     /// Whether it asks for traps.
     #[must_use]
     pub fn traps(&self) -> bool {
@@ -91,7 +91,10 @@ pub(crate) const PORTS: [&str; 15] = [
 ];
 
 /// The values of these ports, as far as they are not 0; `None` if an encoder has no such filters.
-pub(crate) fn values(config: &Config, asked: &[Asked]) -> Option<BTreeMap<&'static str, Vec<u64>>> {
+pub(crate) fn values(
+    config: &Config,
+    asked: &[FilterRequest],
+) -> Option<BTreeMap<&'static str, Vec<u64>>> {
     let etrace = &config.etrace;
     let levels = 1 << etrace.privilege_width_p.min(3);
     let causes = 1 << etrace.ecause_width_p.min(6);
@@ -99,7 +102,7 @@ pub(crate) fn values(config: &Config, asked: &[Asked]) -> Option<BTreeMap<&'stat
     let context = etrace.context_bits();
     let mask = |bits: &mut dyn Iterator<Item = u64>| bits.fold(0, |mask, bit| mask | 1 << bit);
     // Without a filter, all levels are traced.
-    let nothing = [Asked::default()];
+    let nothing = [FilterRequest::default()];
     let in_use = !asked.is_empty();
     let mut values = BTreeMap::new();
     for (n, one) in if in_use { asked } else { &nothing }.iter().enumerate() {

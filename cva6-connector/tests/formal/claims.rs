@@ -23,7 +23,7 @@ pub(crate) enum Part {
 }
 
 /// A connector, the chosen instruction and trap, and the claims.
-pub(crate) struct Follow {
+pub(crate) struct Claims {
     pub(crate) rig: Rig,
     pub(crate) config: Config,
     part: Part,
@@ -36,7 +36,7 @@ pub(crate) struct Follow {
     pub(crate) traps_inside: Expr,
 }
 
-impl Follow {
+impl Claims {
     pub(crate) fn new(config: &Config, part: Part, helped: bool) -> Self {
         let rig = Rig::new(&connector(config).unwrap_or_else(|e| panic!("{e}")));
         if config.building == Building::Direct {

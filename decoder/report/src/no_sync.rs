@@ -4,14 +4,14 @@ use std::fmt;
 
 /// A capture without a synchronisation, from which nothing can be decoded.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Silent {
+pub struct NoSync {
     /// Bytes of the capture.
     pub bytes: u64,
     /// Packets of the sources that were asked for.
     pub packets: u64,
 }
 
-impl Silent {
+impl NoSync {
     /// What to look at: the input itself, its frames, or its packets.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -24,7 +24,7 @@ impl Silent {
     }
 }
 
-impl fmt::Display for Silent {
+impl fmt::Display for NoSync {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bytes, packets } = self;
         match (bytes, packets) {
@@ -42,10 +42,10 @@ mod tests {
 
     #[test]
     fn what_was_found() {
-        let text = |bytes, packets| Silent { bytes, packets }.to_string();
+        let text = |bytes, packets| NoSync { bytes, packets }.to_string();
         assert_eq!(text(0, 0), "the capture is empty");
         assert_eq!(text(4096, 0), "no packet in 4096 bytes");
         assert_eq!(text(9, 3), "3 packets in 9 bytes, none of them a synchronisation");
-        assert_ne!(Silent { bytes: 1, packets: 0 }.hint(), Silent { bytes: 1, packets: 1 }.hint());
+        assert_ne!(NoSync { bytes: 1, packets: 0 }.hint(), NoSync { bytes: 1, packets: 1 }.hint());
     }
 }

@@ -8,9 +8,9 @@ const MOST: usize = 64;
 /// Empty parts with room. One thread returns what others take; without this, the system would clear new memory for each
 /// part.
 #[derive(Debug)]
-pub(crate) struct Spare<P>(Arc<Mutex<Vec<P>>>);
+pub(crate) struct PartPool<P>(Arc<Mutex<Vec<P>>>);
 
-impl<P> Spare<P> {
+impl<P> PartPool<P> {
     fn lock(&self) -> MutexGuard<'_, Vec<P>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -33,13 +33,13 @@ impl<P> Spare<P> {
     }
 }
 
-impl<P> Default for Spare<P> {
+impl<P> Default for PartPool<P> {
     fn default() -> Self {
         Self(Arc::default())
     }
 }
 
-impl<P> Clone for Spare<P> {
+impl<P> Clone for PartPool<P> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }

@@ -11,7 +11,7 @@ use hartrace_executions::executed::{Instructions, Verified, Verify};
 /// Decodes the output of the RTL, and compares it with what was executed: accepted instructions have to
 /// be recovered from the first to the last, and lost ones have to be reported where they are missing.
 #[derive(Debug)]
-pub struct Follow<'a> {
+pub struct RoundTripCheck<'a> {
     tracer: Tracer<'a>,
     instructions: Instructions<'a>,
     sink: Verify,
@@ -26,7 +26,7 @@ pub struct Follow<'a> {
     pub lost: u64,
 }
 
-impl<'a> Follow<'a> {
+impl<'a> RoundTripCheck<'a> {
     /// Creates a follower for the program. `tvec` contains the trap vector registers by privilege, which
     /// implicit exceptions require.
     pub fn new(

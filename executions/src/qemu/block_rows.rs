@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 /// Turns executed blocks into rows for `sink`.
 #[derive(Debug)]
-pub(crate) struct Follow<S> {
+pub(crate) struct BlockRows<S> {
     mode: Mode,
     table: Table,
     sink: S,
@@ -39,7 +39,7 @@ pub(crate) struct Follow<S> {
     unknown_privileges: u64,
 }
 
-impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
+impl<S: FnMut(&Retired) -> ControlFlow<()>> BlockRows<S> {
     pub(crate) fn new(mode: Mode, isa: Isa, awaited: Option<u64>, sink: S) -> Self {
         Self {
             mode,
@@ -217,7 +217,7 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Follow<S> {
     }
 }
 
-impl<S: FnMut(&Retired) -> ControlFlow<()>> Blocks for Follow<S> {
+impl<S: FnMut(&Retired) -> ControlFlow<()>> Blocks for BlockRows<S> {
     fn translated(&mut self, start: u64, words: &[u32], counters: &[u32]) {
         let privilege = match self.mode {
             Mode::User => Privilege::U,

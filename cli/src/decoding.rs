@@ -5,7 +5,7 @@ use crate::described;
 use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture};
 use hartrace::opened::Etrace;
-use hartrace_capture::follow::Follow;
+use hartrace_capture::decode::CaptureDecoder;
 use hartrace_decoder::Count;
 use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_report::html::About;
@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// Everything that decoding needs, except the capture.
-pub(crate) struct Following {
-    pub(crate) follow: Follow,
+pub(crate) struct EtraceDecoding {
+    pub(crate) follow: CaptureDecoder,
     /// What is known of the capture, with its name for messages.
     pub(crate) about: About,
     /// The files of the programs; those in a bundle have none.
@@ -25,7 +25,7 @@ pub(crate) struct Following {
     pub(crate) instructions: Option<u64>,
 }
 
-impl Following {
+impl EtraceDecoding {
     /// Reads parameters and program, and opens the capture. `others` are further inputs of the
     /// command.
     pub(crate) fn open<'a>(

@@ -3,9 +3,9 @@ use fastrand::Rng;
 /// The choices that a trace unit is free to make: random for tests, or always those that need the
 /// fewest bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Whims(Option<Rng>);
+pub(crate) struct Choices(Option<Rng>);
 
-impl Whims {
+impl Choices {
     pub(crate) fn new(rng: Option<Rng>) -> Self {
         Self(rng)
     }

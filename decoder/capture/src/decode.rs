@@ -17,7 +17,7 @@ use std::thread;
 /// Everything that decoding needs, except the capture.
 ///
 /// ```
-/// use hartrace_capture::follow::Follow;
+/// use hartrace_capture::decode::CaptureDecoder;
 /// use hartrace_capture::params::{Draft, Given, Setup};
 /// use hartrace_capture::programs::Programs;
 /// use hartrace_decoder::Count;
@@ -27,13 +27,13 @@ use std::thread;
 /// let setup = Setup::new(Some(draft), &Given::default())?;
 /// let mut programs = Programs::new(setup.xlen);
 /// programs.add_code(0x1000, &[0x01, 0x00, 0x01, 0x00, 0x82, 0x80]); // nop; nop; ret
-/// let follow = Follow::new(setup, programs);
+/// let decoder = CaptureDecoder::new(setup, programs);
 /// let trace = [
 ///     0x45, 0x73, 0x00, 0x04, 0x00, 0x00, // starts at 0x1000
 ///     0x42, 0x0a, 0x00, // continues to 0x1004
 /// ];
 /// let mut instructions = 0;
-/// follow.run(&trace[..], 1 << 16, Count::default, |decoded| {
+/// decoder.run(&trace[..], 1 << 16, Count::default, |decoded| {
 ///     instructions += decoded.sinks.iter().map(|(_, count)| count.instructions).sum::<u64>();
 ///     Ok::<_, std::io::Error>(ControlFlow::Continue(()))
 /// })?;
@@ -41,12 +41,12 @@ use std::thread;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Follow {
+pub struct CaptureDecoder {
     /// What is known of the stream.
     pub setup: Setup,
     /// The code.
     pub programs: Programs,
-    /// How to follow it.
+    /// How to decode it.
     pub config: Config,
     /// Threads to decode on.
     pub threads: NonZeroUsize,
@@ -54,7 +54,7 @@ pub struct Follow {
     counted: Option<Mutex<PacketCounts>>,
 }
 
-impl Follow {
+impl CaptureDecoder {
     /// Follows a stream through programs, on all cores, without trap vectors.
     pub fn new(setup: Setup, programs: Programs) -> Self {
         let config = Config {
@@ -153,9 +153,9 @@ impl Follow {
 
     /// Whether the same bytes are decoded to the same instructions, at any place in a capture.
     pub fn is_same(&self, other: &Self) -> bool {
-        let known = |follow: &Self| {
-            let Setup { params, unit, compat, options, transport, .. } = follow.setup;
-            (params, unit, compat, options, transport, follow.config.tvec.clone())
+        let known = |decoder: &Self| {
+            let Setup { params, unit, compat, options, transport, .. } = decoder.setup;
+            (params, unit, compat, options, transport, decoder.config.tvec.clone())
         };
         known(self) == known(other) && self.programs.is_same(&other.programs)
     }

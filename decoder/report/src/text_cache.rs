@@ -9,18 +9,18 @@ const KEEP: usize = 1 << 26;
 
 /// Text, and what is known of it, by key.
 #[derive(Debug)]
-pub(crate) struct Kept<K, V> {
+pub(crate) struct TextCache<K, V> {
     known: HashMap<K, V, RandomState>,
     text: Vec<u8>,
 }
 
-impl<K, V> Default for Kept<K, V> {
+impl<K, V> Default for TextCache<K, V> {
     fn default() -> Self {
         Self { known: HashMap::default(), text: Vec::new() }
     }
 }
 
-impl<K: Eq + Hash, V: Clone> Kept<K, V> {
+impl<K: Eq + Hash, V: Clone> TextCache<K, V> {
     /// What is known by a key, and all text. If nothing is known, `make` appends its text and says where it is.
     pub(crate) fn get(&mut self, key: K, make: impl FnOnce(&mut Vec<u8>) -> V) -> (V, &[u8]) {
         if let Some(known) = self.known.get(&key) {
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     /// Text of this length, which begins with the key.
-    fn get(kept: &mut Kept<u8, std::ops::Range<usize>>, key: u8, len: usize) -> Vec<u8> {
+    fn get(kept: &mut TextCache<u8, std::ops::Range<usize>>, key: u8, len: usize) -> Vec<u8> {
         let (at, text) = kept.get(key, |text| {
             let start = text.len();
             text.resize(start + len, key);
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn text_is_made_once_unless_there_is_too_much() {
-        let mut kept = Kept::default();
+        let mut kept = TextCache::default();
         assert_eq!(get(&mut kept, 1, 2), [1, 1]);
         assert_eq!(get(&mut kept, 2, 3), [2, 2, 2]);
         assert_eq!(get(&mut kept, 1, 9), [1, 1]);
