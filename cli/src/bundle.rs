@@ -7,7 +7,7 @@ use hartrace_capture::bundle::{self, Names};
 use hartrace_capture::decode::Filling;
 use hartrace_capture::description::{Description, ProgramFile};
 use hartrace_capture::params::Draft;
-use hartrace_report::NoSync;
+use hartrace_report::gaps::NoSync;
 use hartrace_report::stats::Tally;
 use std::io::Write;
 use std::ops::ControlFlow;

@@ -7,7 +7,8 @@ use crate::files::{self, Capture};
 use crate::{gaps, input};
 use hartrace_bits::mask;
 use hartrace_executions::executed::check::{Comparison, Expected, Sides};
-use hartrace_report::{Item, NoSync, Noted, OneSource, Part, SMALL};
+use hartrace_report::decode::{Item, Noted, OneSource, Part, SMALL};
+use hartrace_report::gaps::NoSync;
 use std::io::Write;
 use std::ops::ControlFlow;
 

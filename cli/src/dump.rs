@@ -5,8 +5,8 @@ use crate::described;
 use crate::failure::{Failure, Status};
 use crate::{files, gaps};
 use hartrace_etrace::Payload;
-use hartrace_report::NoSync;
 use hartrace_report::dump::{Dump, Listed};
+use hartrace_report::gaps::NoSync;
 use hartrace_report::packets::{Packets, Reader, sources};
 use std::io::Write;
 

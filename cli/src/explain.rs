@@ -9,7 +9,7 @@ use crate::failure::{Failure, Status};
 use crate::files;
 use hartrace_executions::Format;
 use hartrace_golden::infer::reasons;
-use hartrace_report::Explained;
+use hartrace_report::lists::Explained;
 use std::io::Write;
 
 /// Runs the command.

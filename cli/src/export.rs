@@ -4,7 +4,7 @@ use crate::args::{Emit, ExportArgs};
 use crate::failure::{Failure, Status};
 use crate::job::{Job, Product};
 use crate::produce;
-use hartrace_report::Timing;
+use hartrace_report::calls::Timing;
 
 /// Runs the command.
 pub(crate) fn run(args: &ExportArgs) -> Result<Status, Failure> {

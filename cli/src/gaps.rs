@@ -1,7 +1,9 @@
 //! Gaps on standard error, with advice about options.
 
 use crate::failure::{Failure, Status};
-use hartrace_report::{Error, Gaps, Missing, Note, SeveralSources, Unended, advice};
+use hartrace_report::Error;
+use hartrace_report::decode::SeveralSources;
+use hartrace_report::gaps::{Gaps, Missing, Note, Unended, advice};
 use indicatif::ProgressBar;
 use std::io::{self, Write};
 

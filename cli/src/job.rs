@@ -4,7 +4,8 @@ use crate::args::{CapturedArgs, Emit};
 use crate::failure::Failure;
 use crate::files;
 use hartrace_capture::output::Output;
-use hartrace_report::{Limits, Position, Timing};
+use hartrace_report::calls::Timing;
+use hartrace_report::limits::{Limits, Position};
 use std::path::{Path, PathBuf};
 
 /// What to decode, what to make of it, and where to write that.

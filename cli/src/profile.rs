@@ -5,7 +5,7 @@ use crate::failure::{Failure, Status};
 use crate::{files, image};
 use hartrace_capture::programs::Code;
 use hartrace_isa::Xlen;
-use hartrace_report::{Style, Table, read_profile};
+use hartrace_report::tables::{Style, Table, read_profile};
 use std::io::Write;
 
 /// Runs the command.

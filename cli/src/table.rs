@@ -5,7 +5,7 @@ use crate::failure::{Failure, Status};
 use crate::{files, image};
 use hartrace_capture::programs::{TableError, table_of};
 use hartrace_decoder::block_table::WordLayout;
-use hartrace_report::block_table_json;
+use hartrace_report::lists::block_table_json;
 use std::io::Write;
 
 /// Runs the command.

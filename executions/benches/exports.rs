@@ -11,10 +11,11 @@ use hartrace_encap::Framing;
 use hartrace_etrace::Unit;
 use hartrace_executions::executed::{Program, ProgramError, modes};
 use hartrace_golden::encoder::{Encoder, EncoderConfig, Resync};
-use hartrace_report::{
-    Calls, Folded, Gaps, Lcov, Perfetto, Pprof, Printer, Report, SourceReport, Style, Tables,
-    Timing,
-};
+use hartrace_report::calls::{Calls, Folded, Perfetto, Pprof, Timing};
+use hartrace_report::gaps::Gaps;
+use hartrace_report::source::{Lcov, SourceReport};
+use hartrace_report::tables::{Style, Tables};
+use hartrace_report::{Printer, Report};
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;

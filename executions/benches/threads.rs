@@ -17,9 +17,11 @@ use hartrace_decoder::Count;
 use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_etrace::Unit;
 use hartrace_executions::executed::{Program, ProgramError, modes};
-use hartrace_report::{
-    Form, FormContext, Gaps, LARGE, Naming, NoLines, Origin, Print, Printer, SMALL, Timing, Total,
-};
+use hartrace_report::calls::Timing;
+use hartrace_report::decode::{LARGE, Origin, SMALL};
+use hartrace_report::gaps::Gaps;
+use hartrace_report::tables::{Naming, Total};
+use hartrace_report::{Form, FormContext, NoLines, Print, Printer};
 use rustix::time::{ClockId, clock_gettime};
 use std::error::Error;
 use std::io::{self, Read};

@@ -14,10 +14,11 @@ use hartrace_capture::system::Traced;
 use hartrace_decoder::stream::StreamError;
 use hartrace_isa::Xlen;
 use hartrace_report::arm::{self, How};
-use hartrace_report::{
-    Calls, Form, FormContext, FunctionTotal, FunctionTotals, Gaps, LARGE, Naming, Note, Origin,
-    Print, Printer, Report, SMALL, Sum, Timing, Total,
-};
+use hartrace_report::calls::{Calls, FunctionTotal, FunctionTotals, Timing};
+use hartrace_report::decode::{LARGE, Origin, SMALL};
+use hartrace_report::gaps::{Gaps, Note};
+use hartrace_report::tables::{Naming, Sum, Total};
+use hartrace_report::{Form, FormContext, Print, Printer, Report};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;

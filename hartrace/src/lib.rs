@@ -77,7 +77,10 @@ pub use steps::{
 
 pub use hartrace_capture::description::Description;
 pub use hartrace_decoder::{Count, Coverage, Edges, Event, Fault, Leaves, Sink, StreamPos, Time};
-pub use hartrace_report::{Form, FunctionTotal, Note, Report, Sum};
+pub use hartrace_report::calls::FunctionTotal;
+pub use hartrace_report::gaps::Note;
+pub use hartrace_report::tables::Sum;
+pub use hartrace_report::{Form, Report};
 
 /// Captures taken apart: what it takes to decode them, for those who do that themselves.
 pub mod opened {

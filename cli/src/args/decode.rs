@@ -4,7 +4,8 @@ use super::values::{self, named};
 use super::{FollowArgs, PerfArgs, SnapshotArgs};
 use clap::{Args, FromArgMatches};
 use hartrace_decoder::Unit;
-use hartrace_report::{Form, Position};
+use hartrace_report::Form;
+use hartrace_report::limits::Position;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 

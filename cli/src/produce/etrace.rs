@@ -12,12 +12,13 @@ use crate::gaps;
 use crate::job::{Job, Product};
 use hartrace_capture::decode::Filling;
 use hartrace_decoder::Unit;
+use hartrace_report::decode::{LARGE, Origin, SMALL};
+use hartrace_report::gaps::Gaps;
 use hartrace_report::html::Html;
+use hartrace_report::limits::{Limits, SharedLimits};
 use hartrace_report::stats::{Program, Stats};
-use hartrace_report::{
-    Form, FormContext, Gaps, LARGE, Limits, Naming, NoLines, Origin, Print, Printer, SMALL,
-    SharedLimits,
-};
+use hartrace_report::tables::Naming;
+use hartrace_report::{Form, FormContext, NoLines, Print, Printer};
 use std::io;
 use std::num::NonZeroUsize;
 

@@ -9,7 +9,7 @@ use crate::job::Job;
 use crate::opened::of_recording;
 use hartrace::opened;
 use hartrace_capture::perf::{Recording, Trace};
-use hartrace_report::Origin;
+use hartrace_report::decode::Origin;
 use std::path::Path;
 
 /// Runs the command.

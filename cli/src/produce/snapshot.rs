@@ -5,7 +5,7 @@ use crate::args::Emit;
 use crate::failure::{Failure, Status, warn};
 use crate::job::Job;
 use hartrace_capture::system::BindError;
-use hartrace_report::Position;
+use hartrace_report::limits::Position;
 use std::path::Path;
 
 /// Runs the command.

@@ -23,7 +23,7 @@ pub use pprof::Pprof;
 pub use speedscope::Speedscope;
 pub(crate) use turns::Turns;
 
-use crate::follow::{Decoder, own};
+use crate::decode::{Decoder, own};
 use crate::report::{Collect, Report};
 use hartrace_capture::programs::{Programs, Symbols};
 use hartrace_decoder::calls::{CallStack, Functions, Transfers, Visit};

@@ -1,10 +1,11 @@
 //! Reports by name.
 
-use crate::{
-    Autofdo, Blocks, Bolt, Callgrind, Calls, Folded, Gaps, Json, Lcov, Listing, Naming, Ordered,
-    Pcs, Perfetto, Pprof, Print, Printer, Report, SourceForm, SourceReport, Speedscope, Style,
-    Tables, Timing,
-};
+use crate::calls::{Callgrind, Calls, Folded, Perfetto, Pprof, Speedscope, Timing};
+use crate::gaps::Gaps;
+use crate::lists::{Blocks, Json, Listing, Ordered, Pcs};
+use crate::source::{Autofdo, Bolt, Lcov, SourceForm, SourceReport};
+use crate::tables::{Naming, Style, Tables};
+use crate::{Print, Printer, Report};
 use hartrace_capture::programs::Programs;
 use hartrace_decoder::{Coverage, Edges};
 use hartrace_isa::Xlen;

@@ -1,7 +1,5 @@
 //! Gaps: what could not be followed, and where decoding resumed.
 
-use crate::no_sync::NoSync;
-use crate::unended::Unended;
 use hartrace_decoder::{Endings, Event, Fault, Restarted, StreamPos};
 use hartrace_encap::FrameError;
 use hartrace_etrace::ParseError;
@@ -9,6 +7,9 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::ops::ControlFlow;
+
+pub use crate::no_sync::NoSync;
+pub use crate::unended::Unended;
 
 /// Reports the gaps of one capture: one line for each stretch that is missing.
 pub struct Gaps {

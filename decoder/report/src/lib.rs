@@ -7,7 +7,9 @@
 //! use hartrace_decoder::{Config, Image};
 //! use hartrace_encap::Framing;
 //! use hartrace_isa::{Isa, Xlen};
-//! use hartrace_report::{Gaps, Json, Ordered, Printer};
+//! use hartrace_report::{Printer};
+//! use hartrace_report::gaps::Gaps;
+//! use hartrace_report::lists::{Json, Ordered};
 //!
 //! let mut program = Image::new(Isa::new(Xlen::Rv32));
 //! program.add(0x1000, &[0x01, 0x00, 0x01, 0x00, 0x82, 0x80]); // nop; nop; ret
@@ -29,35 +31,35 @@
 //!
 //! | report | what it writes |
 //! | --- | --- |
-//! | [`Pcs`] | one address per line |
-//! | [`Ordered`]`<`[`Listing`]`>` | every instruction disassembled, with functions and source lines, and every event |
-//! | [`Ordered`]`<`[`Blocks`]`>` | a line per run of consecutive instructions, as text or JSON |
-//! | [`Ordered`]`<`[`Json`]`>` | a JSON object per instruction and event |
-//! | [`Tables`]`<Edges>` | branches and jumps with counts, as text or JSON |
-//! | [`Tables`]`<Coverage>` | ranges of code and functions that were executed, as text or JSON |
-//! | [`Calls`]`<`[`Callgrind`]`>` | functions and their calls, for KCachegrind |
-//! | [`Calls`]`<`[`Folded`]`>` | folded stacks, for flame graphs |
-//! | [`Calls`]`<`[`FunctionTotals`]`>` | nothing: what each function executed, for callers who use it themselves |
-//! | [`Calls`]`<`[`Perfetto`]`>` | every call, for Perfetto |
-//! | [`Calls`]`<`[`Pprof`]`>` | call stacks, for pprof |
-//! | [`Calls`]`<`[`Speedscope`]`>` | every call, for speedscope |
-//! | [`SourceReport`]`<`[`Autofdo`]`>` | lines, calls and inlined functions, for clang |
-//! | [`SourceReport`]`<`[`Bolt`]`>` | branches and jumps, for BOLT |
-//! | [`SourceReport`]`<`[`Lcov`]`>` | lines, functions and branches that were executed or not, for lcov |
-//! | [`Total`] | nothing: for callers who use the sum themselves |
+//! | [`Pcs`](lists::Pcs) | one address per line |
+//! | [`Ordered`](lists::Ordered)`<`[`Listing`](lists::Listing)`>` | every instruction disassembled, with functions and source lines, and every event |
+//! | [`Ordered`](lists::Ordered)`<`[`Blocks`](lists::Blocks)`>` | a line per run of consecutive instructions, as text or JSON |
+//! | [`Ordered`](lists::Ordered)`<`[`Json`](lists::Json)`>` | a JSON object per instruction and event |
+//! | [`Tables`](tables::Tables)`<Edges>` | branches and jumps with counts, as text or JSON |
+//! | [`Tables`](tables::Tables)`<Coverage>` | ranges of code and functions that were executed, as text or JSON |
+//! | [`Calls`](calls::Calls)`<`[`Callgrind`](calls::Callgrind)`>` | functions and their calls, for KCachegrind |
+//! | [`Calls`](calls::Calls)`<`[`Folded`](calls::Folded)`>` | folded stacks, for flame graphs |
+//! | [`Calls`](calls::Calls)`<`[`FunctionTotals`](calls::FunctionTotals)`>` | nothing: what each function executed, for callers who use it themselves |
+//! | [`Calls`](calls::Calls)`<`[`Perfetto`](calls::Perfetto)`>` | every call, for Perfetto |
+//! | [`Calls`](calls::Calls)`<`[`Pprof`](calls::Pprof)`>` | call stacks, for pprof |
+//! | [`Calls`](calls::Calls)`<`[`Speedscope`](calls::Speedscope)`>` | every call, for speedscope |
+//! | [`SourceReport`](source::SourceReport)`<`[`Autofdo`](source::Autofdo)`>` | lines, calls and inlined functions, for clang |
+//! | [`SourceReport`](source::SourceReport)`<`[`Bolt`](source::Bolt)`>` | branches and jumps, for BOLT |
+//! | [`SourceReport`](source::SourceReport)`<`[`Lcov`](source::Lcov)`>` | lines, functions and branches that were executed or not, for lcov |
+//! | [`Total`](tables::Total) | nothing: for callers who use the sum themselves |
 //!
 //! A [`Form`] is any of these by name.
 //!
 //! [`delta`] compares what two traces of one program executed.
 //!
-//! [`read_profile`] makes edges of what a hardware decoder counted.
+//! [`read_profile`](tables::read_profile) makes edges of what a hardware decoder counted.
 //!
-//! A [`Printer`] writes any of them and reports [`Gaps`]; [`Printer::follow`] decodes a capture for it. A capture is decoded in parts, by several
+//! A [`Printer`] writes any of them and reports [`Gaps`](gaps::Gaps); [`Printer::follow`] decodes a capture for it. A capture is decoded in parts, by several
 //! threads: a [`Report`] defines what a part is decoded into, and joins the parts in order.
 //!
-//! A new format is a new type. If it shows events in order, it implements [`InOrder`] and is wrapped in
-//! [`Ordered`]. If it adds something up, its sum implements [`Sum`] and, to be written at the end,
-//! [`Table`]. Anything else implements [`Report`] itself.
+//! A new format is a new type. If it shows events in order, it implements [`InOrder`](lists::InOrder) and is wrapped in
+//! [`Ordered`](lists::Ordered). If it adds something up, its sum implements [`Sum`](tables::Sum) and, to be written at the end,
+//! [`Table`](tables::Table). Anything else implements [`Report`] itself.
 //!
 //! # Reports of packets
 //!
@@ -92,21 +94,22 @@
 
 pub mod arm;
 mod blocks;
-mod calls;
+pub mod calls;
+pub mod decode;
 pub mod delta;
 pub mod diff;
 pub mod dump;
 mod erased;
 mod explained;
-mod follow;
 mod form;
-mod gaps;
+pub mod gaps;
 mod hex;
 pub mod html;
 mod json;
 mod limited;
-mod limits;
+pub mod limits;
 mod listing;
+pub mod lists;
 mod no_sync;
 mod noted;
 mod ordered;
@@ -118,42 +121,16 @@ mod pcs;
 mod printer;
 mod profile;
 mod report;
-mod source;
+pub mod source;
 pub mod stats;
 mod sums;
-mod tables;
+pub mod tables;
 #[cfg(test)]
 mod testing;
 mod text_cache;
 mod turn;
 mod unended;
 
-pub use blocks::Blocks;
-pub use calls::{
-    CallForm, Callee, Callgrind, Calls, Folded, FunctionTotal, FunctionTotals, Names, Perfetto,
-    Pprof, Speedscope, Timing,
-};
-pub use erased::Erased;
-pub use explained::{Explained, RowPlace};
-pub use follow::{Decoder, LARGE, Origin, SMALL, decode};
 pub use form::{Form, FormContext, NoForm, NoLines};
-pub use gaps::{Gaps, Missing, Note, Resumed, advice};
-pub use json::{Json, block_table_json};
-pub use limited::{Limited, SharedLimits};
-pub use limits::{Limits, NothingBetween, Position, PositionError, Unreached};
-pub use listing::Listing;
-pub use no_sync::NoSync;
-pub use noted::Noted;
-pub use ordered::{InOrder, Ordered, OrderedPart};
-pub use part::{Item, Part, Retired};
-pub use pcs::{Pcs, PcsText};
-pub use printer::{Error, OneSource, Print, Printer, SeveralSources};
-pub use profile::{ProfileError, read_profile};
+pub use printer::{Error, Print, Printer};
 pub use report::{Collect, Report};
-pub use source::{
-    Autofdo, Bolt, BranchCount, Counted, FileCounts, FunctionCount, Lcov, LineCount, SourceCounts,
-    SourceForm, SourceReport,
-};
-pub use sums::{Sum, Total};
-pub use tables::{Naming, Style, Table, Tables};
-pub use unended::Unended;

@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::str::FromStr;
 use thiserror::Error;
 
+pub use crate::limited::{Limited, SharedLimits};
+
 /// A place in a trace: instructions, packets and bytes are numbered from 0.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Position {

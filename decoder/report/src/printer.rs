@@ -1,7 +1,7 @@
 //! Makes a report and its gaps from parts.
 
 use crate::arm::{self, How};
-use crate::follow::Origin;
+use crate::decode::Origin;
 use crate::gaps::{Gaps, Missing};
 use crate::limited::SharedLimits;
 use crate::limits::Unreached;

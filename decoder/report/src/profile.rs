@@ -25,7 +25,7 @@ pub enum ProfileError {
 }
 
 /// Reads a dump of the edge profile of a hardware decoder: the records that it spilled to memory, and its entries as
-/// they were read over the bus, in any order. The result is printed by [`Tables`](crate::Tables), as that of `decode --emit
+/// they were read over the bus, in any order. The result is printed by [`Tables`](crate::tables::Tables), as that of `decode --emit
 /// edges`.
 ///
 /// A record has the address of the branch or jump, where it went, how often (seven bytes) and the kind of the

@@ -1,6 +1,6 @@
 //! The interface of reports.
 
-use crate::follow::Decoder;
+use crate::decode::Decoder;
 use hartrace_decoder::stream::Preparer;
 use hartrace_decoder::{Event, Sink, StreamPos};
 use std::io::{self, Write};
@@ -81,7 +81,7 @@ impl<R: Report> Report for &mut R {
 
 /// What a part of a capture is decoded into.
 pub trait Collect: Sink + Send {
-    /// A decoder that is compiled for it alone. Without one, it gets one that is shared ([`Erased`](crate::Erased)),
+    /// A decoder that is compiled for it alone. Without one, it gets one that is shared ([`Erased`](crate::decode::Erased)),
     /// which will do where decoding takes a small share of the time.
     fn decoder() -> Option<Decoder<Self>>
     where
@@ -90,7 +90,7 @@ pub trait Collect: Sink + Send {
         None
     }
 
-    /// Takes an event outside the stretch that is reported; see [`Limited`](crate::Limited).
+    /// Takes an event outside the stretch that is reported; see [`Limited`](crate::limits::Limited).
     fn aside(&mut self, at: StreamPos, event: Event) {
         let _ = (at, event);
     }

@@ -1,6 +1,6 @@
 //! Sums over a whole capture.
 
-use crate::follow::{Decoder, own};
+use crate::decode::{Decoder, own};
 use crate::report::{Collect, Report};
 use hartrace_decoder::{Count, Coverage, Edges, Frequencies};
 use std::io::{self, Write};

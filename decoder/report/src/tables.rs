@@ -2,7 +2,6 @@
 
 use crate::ordered::leaves;
 use crate::report::Report;
-use crate::sums::Sum;
 use hartrace_capture::programs::{Function, Symbols, address};
 use hartrace_decoder::{Coverage, Edges};
 use hartrace_isa::Xlen;
@@ -11,6 +10,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
+
+pub use crate::profile::{ProfileError, read_profile};
+pub use crate::sums::{Sum, Total};
 
 /// How tables are written.
 #[derive(Debug)]

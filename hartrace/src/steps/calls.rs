@@ -4,7 +4,7 @@ use super::{AHEAD, Passed, decode_aside};
 use crate::capture::Capture;
 use crate::error::Error;
 use hartrace_decoder::calls::{CallStack, Frame, Transfers, Visit};
-use hartrace_report::{CallForm, Callee, Calls, Names};
+use hartrace_report::calls::{CallForm, Callee, Calls, Names};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};

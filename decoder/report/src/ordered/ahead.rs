@@ -149,8 +149,8 @@ impl End {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lists::{Blocks, Json, Listing, Ordered};
     use crate::report::{Collect, Report};
-    use crate::{Blocks, Json, Listing, Ordered};
     use hartrace_capture::programs::Programs;
     use hartrace_decoder::{Fault, Leaves, Run, Time};
     use hartrace_etrace::QualStatus;

@@ -7,7 +7,7 @@ use super::prepared::Prepared;
 use super::rows::{Emit, Field, Output, Writer};
 use super::sinks::Runs;
 use super::summary::{EdgeEnds, Ends, SourceSummary, Summary};
-use crate::Noted;
+use crate::decode::Noted;
 use hartrace_decoder::calls::{Functions, Reducer, Span, Transfers, Why};
 use hartrace_decoder::stream::{self, StretchError};
 use hartrace_decoder::{Count, Coverage, Edges, Endings, Event, OpenEnds, Sink, StreamPos};

@@ -3,9 +3,12 @@
 use crate::captures::{Folder, damaged, follow, several_sources, trace_synchronised};
 use hartrace_capture::decode::CaptureDecoder;
 use hartrace_decoder::Count;
-use hartrace_report::{
-    Form, FormContext, Gaps, Limits, Naming, NoLines, Origin, Position, SharedLimits, Timing,
-};
+use hartrace_report::calls::Timing;
+use hartrace_report::decode::Origin;
+use hartrace_report::gaps::Gaps;
+use hartrace_report::limits::{Limits, Position, SharedLimits};
+use hartrace_report::tables::Naming;
+use hartrace_report::{Form, FormContext, NoLines};
 use hartrace_tests::case::Dice;
 use std::convert::Infallible;
 use std::fs;

@@ -4,10 +4,12 @@ use crate::captures::follow;
 use hartrace_capture::decode::CaptureDecoder;
 use hartrace_decoder::calls::{CallStack, Frame, Functions, Transfers, Visit, Why};
 use hartrace_decoder::{Count, Coverage, Edges, Event, Leaves};
+use hartrace_report::Report;
+use hartrace_report::decode::Noted;
+use hartrace_report::lists::{Blocks, Ordered};
 #[cfg(feature = "parquet")]
 use hartrace_report::parts::Input;
 use hartrace_report::parts::{Emit, Field, Kind, Table};
-use hartrace_report::{Blocks, Noted, Ordered, Report};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::num::NonZeroUsize;

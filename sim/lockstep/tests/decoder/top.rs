@@ -20,7 +20,7 @@ use hartrace_hdl_tools::verilate::Options;
 use hartrace_isa::Xlen;
 use hartrace_lockstep::decoder::analysis::{Block, Findings, Property, Settings, Step, find};
 use hartrace_lockstep::decoder::{EtraceRecords, TopBench, TopSettings, Walked, random};
-use hartrace_report::{Style, Table, read_profile};
+use hartrace_report::tables::{Style, Table, read_profile};
 use libtest_mimic::{Failed, Trial};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
 //! Decodes a capture into a report.
 
-use crate::erased::OtherSink;
-use crate::{Collect, Erased, Error, Limited, NoSync, Noted, Printer, Report, SharedLimits};
+use crate::gaps::NoSync;
+use crate::limits::{Limited, SharedLimits};
+use crate::{Collect, Error, Printer, Report};
 use hartrace_capture::decode::CaptureDecoder;
 use hartrace_capture::perf::{Placed, Recording};
 use hartrace_decoder::stream::{Decoded, Prepare, Preparer, StreamError};
@@ -9,6 +10,11 @@ use hartrace_etrace::Ioptions;
 use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
+
+pub use crate::erased::{Erased, OtherSink};
+pub use crate::noted::Noted;
+pub use crate::part::{Item, Part, Retired};
+pub use crate::printer::{OneSource, SeveralSources};
 
 /// Approximate bytes in a part of a capture, where results are printed as they come. The text of a part may be a thousand
 /// times as long, and has to wait for its turn; if it is short enough to stay in a cache, threads gain more.
