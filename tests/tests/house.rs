@@ -57,8 +57,8 @@ const CHECKED_BY_GOLDEN: [&str; 3] =
 const GOLDEN_WITH_ISA: &str = "arm";
 
 /// Crates whose files are written whole or not at all, by `decoder/capture/src/output.rs`.
-const WRITERS: [&str; 6] =
-    ["cli", "decoder/capture", "decoder/report", "executions", "compressors", "python"];
+const WRITERS: [&str; 7] =
+    ["cli", "hartrace", "decoder/capture", "decoder/report", "executions", "compressors", "python"];
 
 /// Sources of these crates that open files for writing by themselves, and why they may.
 const WRITING: [(&str, &str); 7] = [

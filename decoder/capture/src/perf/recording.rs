@@ -9,10 +9,11 @@ use super::fields::Fields;
 use super::info::{HwId, Trace};
 use super::records::{Record, Records};
 use crate::framing::Kind;
+use crate::input;
 use crate::params::{Draft, Given};
 use hartrace_spaces::Log;
 use std::borrow::Cow;
-use std::fs;
+
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
@@ -98,7 +99,7 @@ impl Recording {
         let mut start = [0; MAGIC.len()];
         // A pipe can be read only once.
         path.is_file()
-            && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+            && input::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
             && start == *MAGIC
     }
 
