@@ -1,5 +1,7 @@
 """What an opened capture tells agrees with what was executed, with itself, and with the tables of its parts."""
 
+import contextlib
+import io
 import os
 import sys
 import tempfile
@@ -39,6 +41,23 @@ def whole(folder):
     plan = hartrace.plan(path, folder / "plan.json", parts=3)
     assert sum(hartrace.decode(plan, part, "edges").instructions for part in range(len(plan))) == executed
     return executed
+
+
+def readme(folder):
+    """The example of the README runs, in the folder of a capture of that name."""
+    text = (Path(__file__).parents[1] / "README.md").read_text()
+    examples = [block.split("```")[0] for block in text.split("```python\n")[1:]]
+    assert examples, "the README has no example"
+    (folder / "sort.te").rename(folder / "sort.trace")
+    (folder / "sort.te.toml").rename(folder / "sort.trace.toml")
+    before = os.getcwd()
+    os.chdir(folder)
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        for example in examples:
+            exec(compile(example, "README.md", "exec"), {})
+    os.chdir(before)
+    assert len(output.getvalue().splitlines()) > 1000
 
 
 def damaged(folder):
@@ -93,6 +112,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         print(f"captures: {whole(Path(folder))} instructions")
         damaged(Path(folder))
+        readme(Path(folder))
     data = os.environ.get("HARTRACE_DATA")
     if data:
         print(f"captures: {arm(Path(data))}")
