@@ -16,7 +16,7 @@ const ELSEWHERE: u64 = 0x9000_0000;
 pub type Shape = fn(Elf) -> Vec<u8>;
 
 /// All shapes, by name.
-pub const SHAPES: [(&str, Shape); 14] = [
+pub const SHAPES: [(&str, Shape); 15] = [
     ("abbreviations-shared", abbreviations_shared),
     ("abbreviations-overlapping", abbreviations_overlapping),
     ("attributes-without-bytes", attributes_without_bytes),
@@ -25,6 +25,7 @@ pub const SHAPES: [(&str, Shape); 14] = [
     ("origins-in-a-circle", origins_in_a_circle),
     ("inlined-deep", inlined_deep),
     ("ranges-shared", ranges_shared),
+    ("size-past-the-last-address", size_past_the_last_address),
     ("debug-compressed", debug_compressed),
     ("sections-overlapping", sections_overlapping),
     ("sections-with-long-names", sections_with_long_names),
@@ -106,6 +107,16 @@ fn inlined_deep(elf: Elf) -> Vec<u8> {
     entries.extend(vec![Entry::new(3).number(8, 0x8000_0000).number(8, 0x458); 100_000]);
     let lines = line_program(&["a.c"], 0x8000_0000, 0x400);
     elf.debug(&table, &[Unit { table: 0, entries }], &lines).finish()
+}
+
+/// A function whose size leads past the last address.
+fn size_past_the_last_address(elf: Elf) -> Vec<u8> {
+    let table = [
+        Abbreviation::new(1, 0x11, &[]).parent(),
+        Abbreviation::new(2, 0x2e, &[PC[0], PC[1]]),
+    ];
+    let function = Entry::new(2).number(8, u64::MAX - 8).number(8, 0x458);
+    elf.debug(&table, &[Unit { table: 0, entries: vec![Entry::new(1), function] }], b"").finish()
 }
 
 /// Thousands of functions with one long list of ranges.

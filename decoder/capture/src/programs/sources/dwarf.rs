@@ -75,6 +75,9 @@ impl<'a, 'r> Reader<'a, 'r> {
                 }
                 _ => continue,
             };
+            if !self.has_end(unit, entry)? {
+                continue;
+            }
             let mut ranges = Vec::new();
             let mut all = self.debug.dwarf.die_ranges(&unit.unit, entry)?;
             while let Some(range) = all.next()? {
@@ -98,6 +101,17 @@ impl<'a, 'r> Reader<'a, 'r> {
             self.found.instances.push((instance, ranges));
         }
         Ok(())
+    }
+
+    /// Whether the range of an entry ends at an address, if it has a size: gimli adds it to the start without looking.
+    fn has_end(&self, unit: &DebugUnit<'a>, entry: &Entry<'a>) -> gimli::Result<bool> {
+        let (start, end) =
+            (entry.attr_value(dw::DW_AT_low_pc), entry.attr_value(dw::DW_AT_high_pc));
+        let (Some(start), Some(AttributeValue::Udata(size))) = (start, end) else {
+            return Ok(true);
+        };
+        let start = self.debug.dwarf.attr_address(&unit.unit, start)?;
+        Ok(start.is_none_or(|start| start.checked_add(size).is_some()))
     }
 
     /// Where an inlined function is called.
