@@ -450,7 +450,7 @@ links() {
                 failed=1
             }
         done < <(grep -oP '\]\(\K[^)#:\s]+(?=(#[^)]*)?\))' "$file" || true)
-    done < <(files '*.md')
+    done < <(files '*.md' | while read -r file; do [[ -L $file ]] || echo "$file"; done)
     return $failed
 }
 

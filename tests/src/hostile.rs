@@ -111,10 +111,8 @@ fn inlined_deep(elf: Elf) -> Vec<u8> {
 
 /// A function whose size leads past the last address.
 fn size_past_the_last_address(elf: Elf) -> Vec<u8> {
-    let table = [
-        Abbreviation::new(1, 0x11, &[]).parent(),
-        Abbreviation::new(2, 0x2e, &[PC[0], PC[1]]),
-    ];
+    let table =
+        [Abbreviation::new(1, 0x11, &[]).parent(), Abbreviation::new(2, 0x2e, &[PC[0], PC[1]])];
     let function = Entry::new(2).number(8, u64::MAX - 8).number(8, 0x458);
     elf.debug(&table, &[Unit { table: 0, entries: vec![Entry::new(1), function] }], b"").finish()
 }

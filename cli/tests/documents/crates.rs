@@ -147,17 +147,31 @@ fn page(name: &str, library: &str) -> Result<String, Failed> {
 
 /// A line without links to items: `[name](path)` and `[name]` become their names.
 fn plain(line: &str) -> String {
-    let mut text = String::new();
-    let mut rest = line;
-    while let Some((before, after)) = rest.split_once("[`") {
+    let (mut text, mut rest) = (String::new(), line);
+    while let Some((before, after)) = rest.split_once('[') {
         text += before;
-        let Some((name, after)) = after.split_once("`]") else {
-            return text + "[`" + after;
+        let Some((name, after)) = after.split_once(']') else {
+            return text + "[" + after;
         };
-        text += &format!("`{name}`");
-        rest = match after.strip_prefix('(').and_then(|target| target.split_once(')')) {
-            Some((_, after)) => after,
-            None => after,
+        let target = after.strip_prefix('(').and_then(|target| target.split_once(')'));
+        rest = match target {
+            // A file or an address, not an item.
+            Some((target, after)) if target.contains(['/', '.']) => {
+                text += &format!("[{name}]({target})");
+                after
+            }
+            Some((_, after)) => {
+                text += name;
+                after
+            }
+            None if name.starts_with('`') => {
+                text += name;
+                after
+            }
+            None => {
+                text += &format!("[{name}]");
+                after
+            }
         };
     }
     // Names that were put together from several links.
