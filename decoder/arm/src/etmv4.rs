@@ -10,7 +10,7 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-use crate::event::{Context, ElementSink, Event, Fault, Lost};
+use crate::event::{Context, ElementSink, Event, Fault, Lost, Start};
 use crate::reading::Reading;
 use crate::recorded_at::RecordedAt;
 use crate::returns::ReturnStack;
@@ -35,6 +35,19 @@ enum State {
     TraceInfo,
     /// Synchronised: the program is followed.
     Following,
+}
+
+/// What is known of the place in the program.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// The instruction that executes next: [`Walk::pc`].
+    Known,
+    /// The next address tells.
+    Unknown,
+    /// The instruction that executes next, but there is no code. The next address tells where code is again.
+    NoCode,
+    /// An indirect branch was taken: the next address tells its target, or else the return stack does.
+    Returning,
 }
 
 /// The surroundings of a packet.
@@ -72,14 +85,12 @@ pub struct Etmv4<'m> {
     address_pending: bool,
     /// The committed context of the core.
     context: Option<Context>,
-    need_address: bool,
-    /// An address is needed because there is no code at the current one.
-    missing: bool,
-    /// The last atom was an indirect branch: without an address, its target is on the return stack.
-    pop_pending: bool,
+    place: Place,
     /// After TraceInfo, calls are not recorded before the first address.
     calls_blocked: bool,
-    overflowed: bool,
+    /// How the trace starts next.
+    start: Start,
+    /// A timestamp marker was seen.
     marked: bool,
     /// Processes are told by virtual context identifiers.
     vmid: bool,
@@ -107,11 +118,9 @@ impl<'m> Etmv4<'m> {
             depth: 0,
             address_pending: false,
             context: None,
-            need_address: true,
-            missing: false,
-            pop_pending: false,
+            place: Place::Unknown,
             calls_blocked: false,
-            overflowed: false,
+            start: Start::Normal,
             marked: false,
             vmid: false,
             at: StreamPos::default(),
@@ -261,9 +270,8 @@ impl<'m> Etmv4<'m> {
             (State::TraceInfo, Packet::TraceInfo(info)) => {
                 self.take(packet);
                 self.context = None;
-                self.need_address = true;
+                self.place = Place::Unknown;
                 self.returns.clear();
-                self.pop_pending = false;
                 let most = self.config.max_speculation.min(packet::MOST as u32);
                 self.depth = info.speculation.unwrap_or(0).min(most);
                 for _ in 0..self.depth {
@@ -302,21 +310,27 @@ impl<'m> Etmv4<'m> {
 
     /// Discards the state that does not survive a loss.
     fn forget(&mut self) {
-        self.missing = false;
         self.queue.clear();
         self.depth = 0;
         self.address_pending = false;
         self.context = None;
-        self.need_address = true;
-        self.overflowed = false;
+        self.place = Place::Unknown;
+        self.start = Start::Normal;
         self.marked = false;
         self.last_is = Is::Is0;
+    }
+
+    /// Forgets that the target of the last branch may be on the return stack.
+    fn forget_branch(&mut self) {
+        if self.place == Place::Returning {
+            self.place = Place::Unknown;
+        }
     }
 
     /// Whether atoms can be followed.
     #[inline]
     fn is_known(&self) -> bool {
-        !self.need_address && self.context.is_some()
+        self.place == Place::Known && self.context.is_some()
     }
 
     /// The instruction set at an address.

@@ -1,3 +1,4 @@
+pub use hartrace_decoder::ArmFault as Fault;
 use hartrace_decoder::StreamPos;
 use hartrace_isa::arm::{Isa, Kind, Return, Space, Spaces};
 
@@ -95,34 +96,6 @@ pub enum Transaction {
     Commit,
     /// It failed.
     Fail,
-}
-
-/// A contradiction in the trace, or something that cannot be decoded.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Fault {
-    /// A packet cannot be read.
-    Malformed,
-    /// A packet that the decoder does not support: conditional instructions and data.
-    Unsupported,
-    /// More elements are committed or cancelled than there are.
-    Elements,
-    /// An exception or Q element is not followed by an address.
-    NoAddress,
-    /// A return without a call.
-    ReturnStack,
-    /// An instruction set that is not decoded: ThumbEE or Jazelle.
-    InstructionSet,
-    /// Too many instructions without a branch.
-    TooLong,
-    /// The trace buffer could not be read to its end.
-    Unreadable,
-    /// A branch that is always taken was not taken: the memory is not that of the traced program.
-    WrongImage,
-    /// The buffer of a recording was full, and trace was lost after this.
-    Truncated,
-    /// Trace was lost somewhere in this stretch of a recording.
-    Partial,
 }
 
 /// An event in the trace other than executed instructions.

@@ -1,6 +1,6 @@
 //! What a recording says of trace in it.
 
-use crate::Fault;
+use hartrace_decoder::RecordingLoss;
 
 /// When and where a stretch of trace was recorded, for what the trace itself does not say.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -12,5 +12,5 @@ pub struct RecordedAt {
     /// Whether processes are identified by their virtual context.
     pub vmid: bool,
     /// Why trace was lost at its end.
-    pub lost: Option<Fault>,
+    pub lost: Option<RecordingLoss>,
 }

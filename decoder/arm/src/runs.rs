@@ -112,24 +112,6 @@ const fn transfer(range: &arm::Range) -> Transfer {
     }
 }
 
-const fn cause(fault: arm::Fault) -> &'static str {
-    match fault {
-        arm::Fault::Malformed => "a packet cannot be read",
-        arm::Fault::Unsupported => "a packet of conditional instructions or data is not followed",
-        arm::Fault::Elements => "more elements are committed or cancelled than there are",
-        arm::Fault::NoAddress => "an exception or Q element is not followed by an address",
-        arm::Fault::ReturnStack => "a return was followed that has no call",
-        arm::Fault::InstructionSet => "ThumbEE and Jazelle are not decoded",
-        arm::Fault::Truncated => "the buffer of the recording was full, and trace was lost",
-        arm::Fault::Partial => "trace was lost within this stretch of the recording",
-        arm::Fault::TooLong => "more instructions without a branch than make sense",
-        arm::Fault::Unreadable => "the trace buffer cannot be read to its end",
-        arm::Fault::WrongImage => {
-            "a branch without condition was not taken, so this is not the traced program"
-        }
-    }
-}
-
 impl<S: Sink> arm::ElementSink for Runs<S> {
     const INSTRUCTIONS: bool = true;
 
@@ -177,13 +159,8 @@ impl<S: Sink> arm::ElementSink for Runs<S> {
                 self.sink.event(at, Event::Trap { cause, interrupt, tval: None, epc: returns });
             }
             arm::Event::NotAccessible { address, .. } => self.gap(at, Fault::NoCode(address)),
-            arm::Event::NoPath { .. } => {
-                self.gap(
-                    at,
-                    Fault::Other("instructions were executed that the trace does not tell"),
-                );
-            }
-            arm::Event::Fault(fault) => self.gap(at, Fault::Other(cause(fault))),
+            arm::Event::NoPath { .. } => self.gap(at, Fault::NoPath),
+            arm::Event::Fault(fault) => self.gap(at, fault.into()),
             // The instruction itself shows that it returns, and the end of a stream is evident.
             arm::Event::ExceptionReturn | arm::Event::End(_) => {}
             arm::Event::Events(_)

@@ -1,7 +1,7 @@
 //! Prints elements in the format of OpenCSD, for comparison.
 
 use crate::capture::{Mark, MarkKind};
-use crate::event::{Context, Event, Fault, Lost, Range, Start, Transaction};
+use crate::event::{Context, Event, Lost, Range, Start, Transaction};
 use hartrace_isa::arm::{Isa, Kind, Return, Space, Spaces};
 use std::fmt;
 
@@ -183,22 +183,6 @@ fn show_event(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "INSTRUMENTATION(EL{el}; 0x{value:016x})")
         }
         // OpenCSD reports these separately from elements.
-        Event::Fault(fault) => write!(f, "FAULT({})", why(fault)),
-    }
-}
-
-fn why(fault: Fault) -> &'static str {
-    match fault {
-        Fault::Malformed => "a packet cannot be read",
-        Fault::Unsupported => "a packet of conditional or data trace, which is not followed",
-        Fault::Elements => "more elements are committed or cancelled than there are",
-        Fault::NoAddress => "no address follows an exception or Q element",
-        Fault::ReturnStack => "a return without a call",
-        Fault::InstructionSet => "ThumbEE or Jazelle, which are not decoded",
-        Fault::Truncated => "the buffer of the recording was full, and trace was lost",
-        Fault::Partial => "trace was lost within this stretch of the recording",
-        Fault::TooLong => "too many instructions without a branch; the memory image may be wrong",
-        Fault::Unreadable => "the trace buffer cannot be read to its end",
-        Fault::WrongImage => "a branch without condition was not taken; the memory image is wrong",
+        Event::Fault(fault) => write!(f, "FAULT({fault})"),
     }
 }

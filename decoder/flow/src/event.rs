@@ -111,7 +111,69 @@ pub enum Fault {
     /// The stream names more sources than the configured limit.
     #[error("more than {0} sources: this one and any further ones are left out")]
     TooManySources(usize),
-    /// The reason given by a decoder of another protocol.
-    #[error("{0}")]
-    Other(&'static str),
+    /// Instructions were executed, but the trace does not say which.
+    #[error("instructions were executed that the trace does not tell")]
+    NoPath,
+    /// The trace of an Arm core contradicts itself, or cannot be followed.
+    #[error(transparent)]
+    Arm(ArmFault),
+    /// Trace was lost before it was recorded.
+    #[error(transparent)]
+    Recording(RecordingLoss),
+}
+
+/// Why a trace of ETMv4, ETE or PTM cannot be followed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum ArmFault {
+    /// A packet cannot be read.
+    #[error("a packet cannot be read")]
+    Malformed,
+    /// A packet that the decoder does not support: conditional instructions and data.
+    #[error("a packet of conditional or data trace, which is not followed")]
+    Unsupported,
+    /// More elements are committed or cancelled than there are.
+    #[error("more elements are committed or cancelled than there are")]
+    Elements,
+    /// An exception or Q element is not followed by an address.
+    #[error("no address follows an exception or Q element")]
+    NoAddress,
+    /// A return without a call.
+    #[error("a return without a call")]
+    ReturnStack,
+    /// An instruction set that is not decoded: ThumbEE or Jazelle.
+    #[error("ThumbEE or Jazelle, which are not decoded")]
+    InstructionSet,
+    /// Too many instructions without a branch.
+    #[error("too many instructions without a branch; the memory image may be wrong")]
+    TooLong,
+    /// The trace buffer could not be read to its end.
+    #[error("the trace buffer cannot be read to its end")]
+    Unreadable,
+    /// A branch that is always taken was not taken: the memory is not that of the traced program.
+    #[error("a branch without condition was not taken; the memory image is wrong")]
+    WrongImage,
+    /// Trace was lost before it was recorded.
+    #[error(transparent)]
+    Recording(#[from] RecordingLoss),
+}
+
+/// How trace was lost before it was recorded.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Error)]
+pub enum RecordingLoss {
+    /// The buffer of the recording was full: trace was lost after this.
+    #[error("the buffer of the recording was full, and trace was lost")]
+    Truncated,
+    /// Somewhere in this stretch.
+    #[error("trace was lost within this stretch of the recording")]
+    Partial,
+}
+
+impl From<ArmFault> for Fault {
+    fn from(fault: ArmFault) -> Self {
+        match fault {
+            ArmFault::Recording(loss) => Self::Recording(loss),
+            fault => Self::Arm(fault),
+        }
+    }
 }

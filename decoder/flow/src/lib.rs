@@ -98,7 +98,7 @@ mod walk;
 pub use self::elf::{ElfError, elf_arch, elf_float};
 pub use config::{Config, Resync};
 pub use endings::{Endings, Restarted};
-pub use event::{Event, Fault, StreamPos};
+pub use event::{ArmFault, Event, Fault, RecordingLoss, StreamPos};
 pub use hartrace_etrace::Compat;
 pub use image::Image;
 pub use images::{Images, Moment, Versions};

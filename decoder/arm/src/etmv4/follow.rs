@@ -1,7 +1,7 @@
 //! Follows committed elements through the program.
 
-use super::Etmv4;
 use super::element::Element;
+use super::{Etmv4, Place};
 use crate::event::{Context, ElementSink, Event, Fault, Start};
 use crate::walk::Followed;
 use hartrace_decoder::StreamPos;
@@ -26,17 +26,14 @@ impl Etmv4<'_> {
         match *element {
             Element::Atoms { bits, len } => return self.follow_atoms(at, bits, len, sink),
             Element::TraceOn => {
-                let start = match std::mem::take(&mut self.overflowed) {
-                    true => Start::Overflow,
-                    false => Start::Normal,
-                };
+                let start = std::mem::replace(&mut self.start, Start::Normal);
                 self.returns.clear();
-                self.pop_pending = false;
+                self.forget_branch();
                 sink.event(at, Event::TraceOn(start, None));
             }
             Element::TraceInfo => {
                 self.returns.clear();
-                self.pop_pending = false;
+                self.forget_branch();
                 self.calls_blocked = true;
             }
             Element::Address(address, is) => self.arrive(address, is),
@@ -75,7 +72,6 @@ impl Etmv4<'_> {
     /// Follows an address element.
     #[inline]
     pub(super) fn arrive(&mut self, address: u64, is: Is) {
-        self.pop_pending = false;
         self.calls_blocked = false;
         self.go_to(address, is);
     }
@@ -83,8 +79,7 @@ impl Etmv4<'_> {
     #[inline]
     fn go_to(&mut self, address: u64, is: Is) {
         self.walk.set(address, self.isa(is));
-        self.need_address = false;
-        self.missing = false;
+        self.place = Place::Known;
     }
 
     pub(super) fn enter(
@@ -116,14 +111,13 @@ impl Etmv4<'_> {
     /// If the last atom was an indirect branch and no address followed, uses the return stack.
     #[inline]
     fn pop(&mut self, at: StreamPos, sink: &mut impl ElementSink) -> bool {
-        if !self.pop_pending {
+        if self.place != Place::Returning {
             return true;
         }
-        self.pop_pending = false;
         match self.returns.pop() {
             Some((address, isa)) => {
                 self.walk.set(address, isa);
-                self.need_address = false;
+                self.place = Place::Known;
                 true
             }
             None => {
@@ -150,7 +144,9 @@ impl Etmv4<'_> {
             if !self.is_known() {
                 // This packet contains no address. If only the context was missing, the address is not known any more
                 // either: O21.
-                self.need_address = true;
+                if self.place == Place::Known {
+                    self.place = Place::Unknown;
+                }
                 return true;
             }
             let plain = self.walk.plain_atoms(at, bits, left, sink);
@@ -174,10 +170,7 @@ impl Etmv4<'_> {
         match self.walk.any_atom(at, taken, None, sink) {
             Followed::To(last) if taken => self.leave(at, &last, self.walk.link, isa, sink),
             Followed::On | Followed::To(_) => {}
-            Followed::Lost => {
-                self.need_address = true;
-                self.missing = true;
-            }
+            Followed::Lost => self.place = Place::NoCode,
             Followed::WrongImage => {
                 self.give_up_elements(at, Fault::WrongImage, sink);
                 return false;
@@ -200,9 +193,10 @@ impl Etmv4<'_> {
             self.call(next, isa);
         }
         if last.kind == Kind::Indirect {
-            self.need_address = true;
-            self.missing = false;
-            self.pop_pending = self.returns.is_active();
+            self.place = match self.returns.is_active() {
+                true => Place::Returning,
+                false => Place::Unknown,
+            };
             // ETE has no packet for it.
             if last.returns == Return::Eret && self.config.is_ete() {
                 sink.event(at, Event::ExceptionReturn);
@@ -284,7 +278,7 @@ impl Etmv4<'_> {
     ) -> bool {
         // The target of the previous branch is given, so it was not on the stack: O17.
         if target {
-            self.pop_pending = false;
+            self.forget_branch();
         }
         self.pop(at, sink)
     }
@@ -309,7 +303,7 @@ impl Etmv4<'_> {
                     (Is::Is0, false) => Isa::A32,
                 };
                 self.walk.set(address, isa);
-                self.need_address = false;
+                self.place = Place::Known;
             }
             if let Some((context, is)) = context {
                 self.enter(at, &context, is, sink);
@@ -317,13 +311,12 @@ impl Etmv4<'_> {
             tail_chained = self.config.m_profile && address == TAIL_CHAINED;
             // Even if there is no code at the current address: the instructions executed there are
             // missing too. Not from an unknown address: O10.
-            let known = self.context.is_some() && (!self.need_address || self.missing);
-            if known && self.walk.pc < address && !tail_chained {
+            let known = matches!(self.place, Place::Known | Place::NoCode);
+            if known && self.context.is_some() && self.walk.pc < address && !tail_chained {
                 let stepped = self.walk.step(|_, end| end != address);
                 self.walk.report(at, &stepped, None, sink);
                 if !stepped.complete {
-                    self.need_address = true;
-                    self.missing = true;
+                    self.place = Place::NoCode;
                     let spaces = self.walk.spaces();
                     sink.event(at, Event::NotAccessible { address: stepped.end, spaces });
                 }
@@ -393,7 +386,7 @@ impl Etmv4<'_> {
         }
         // That of execution: the packet only tells how many bits of the address it leaves out.
         let isa = self.walk.isa;
-        if self.need_address || self.walk.pc > address {
+        if self.place != Place::Known || self.walk.pc > address {
             // How the program reached this address is not known.
             self.walk.set(address, isa);
         }
@@ -401,11 +394,11 @@ impl Etmv4<'_> {
         let Some(last) = stepped.last.filter(|_| stepped.complete) else {
             let spaces = self.walk.spaces();
             sink.event(at, Event::NotAccessible { address, spaces });
-            self.need_address = true;
+            self.place = Place::Unknown;
             return true;
         };
         self.walk.report(at, &stepped, None, sink);
-        self.need_address = false;
+        self.place = Place::Known;
         match last.kind {
             Kind::Direct { target, isa } => self.walk.set(target, isa),
             _ => self.walk.set(stepped.end, isa),

@@ -3,7 +3,7 @@
 use super::element::Element;
 use super::{Etmv4, Surroundings};
 use crate::Transaction;
-use crate::event::{ElementSink, Event, Fault, Lost};
+use crate::event::{ElementSink, Event, Fault, Lost, Start};
 use hartrace_decoder::StreamPos;
 use hartrace_etmv4::{Address, Cancel, Context, Exception, Fields, Is, Packet, Return, Timestamp};
 use hartrace_isa::arm::Arch;
@@ -341,13 +341,13 @@ impl Etmv4<'_> {
             }
             Packet::Commit(count) => resolution.commit = count,
             Packet::Overflow => {
-                self.overflowed = true;
+                self.start = Start::Overflow;
                 self.depth = 0;
                 resolution.discard = Some(Lost::Overflow);
             }
             Packet::Discard => {
                 self.depth = 0;
-                let overflowed = self.overflowed;
+                let overflowed = self.start == Start::Overflow;
                 resolution.discard = Some(if overflowed { Lost::Overflow } else { Lost::Discard });
             }
             Packet::Q(q) => {

@@ -2,8 +2,8 @@
 
 use super::element::Element;
 use super::packet::Resolution;
-use super::{Etmv4, State};
-use crate::event::{ElementSink, Event, Fault, Lost, Transaction};
+use super::{Etmv4, Place, State};
+use crate::event::{ElementSink, Event, Fault, Lost, Start, Transaction};
 use hartrace_decoder::StreamPos;
 
 impl Etmv4<'_> {
@@ -116,8 +116,7 @@ impl Etmv4<'_> {
         self.depth = 0;
         self.address_pending = false;
         self.context = None;
-        self.need_address = true;
-        self.missing = false;
+        self.place = Place::Unknown;
         self.state = State::Async;
         sink.event(at, Event::NoSync(lost));
     }
@@ -137,7 +136,7 @@ impl Etmv4<'_> {
                 break;
             }
         }
-        let lost = if self.overflowed { Lost::Overflow } else { Lost::End };
+        let lost = if self.start == Start::Overflow { Lost::Overflow } else { Lost::End };
         sink.event(self.at, Event::End(lost));
         self.forget();
         self.state = State::Lost(Lost::Start);

@@ -3,7 +3,7 @@
 use super::{Piece, Recording};
 use crate::programs::Programs;
 use hartrace_decoder::stream::{Decode, Decoded, StreamError, Transport};
-use hartrace_decoder::{Config, Event, Fault, Sink, StreamPos};
+use hartrace_decoder::{Config, Event, Fault, RecordingLoss, Sink, StreamPos};
 use hartrace_etrace::Ioptions;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -72,8 +72,8 @@ impl<'p> Pieces<'p> {
             },
         )?;
         let lost = match (piece.truncated, piece.partial) {
-            (true, _) => "the buffer of the recording was full, and trace was lost",
-            (_, true) => "trace was lost within this stretch of the recording",
+            (true, _) => RecordingLoss::Truncated,
+            (_, true) => RecordingLoss::Partial,
             _ => return Ok(()),
         };
         // Any source in the buffer may have lost something.
@@ -83,7 +83,7 @@ impl<'p> Pieces<'p> {
         let byte = parts.last().map_or(piece.at, |part| part.end.saturating_sub(1) as u64);
         let gap = |source| {
             let mut gap = sink(Placed::default());
-            gap.event(StreamPos { packet: 0, byte }, Event::Gap(Fault::Other(lost)));
+            gap.event(StreamPos { packet: 0, byte }, Event::Gap(Fault::Recording(lost)));
             (source, gap)
         };
         let sinks = sources.into_iter().map(gap).collect();

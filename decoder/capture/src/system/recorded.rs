@@ -4,7 +4,8 @@ use super::bound::Portion;
 use super::traced::Traced;
 use crate::perf::{Coresight, EtmRegisters, HwId, Piece, Recording, Trace, Unit};
 use crate::snapshot::{Core, Protocol};
-use hartrace_arm_decoder::{Capture, Fault, FileRanges, Layout, Mark, Memory, RecordedAt};
+use hartrace_arm_decoder::{Capture, FileRanges, Layout, Mark, Memory, RecordedAt};
+use hartrace_decoder::RecordingLoss;
 use hartrace_encap::coresight::Mode;
 use hartrace_isa::arm::Arch;
 use hartrace_spaces::{Holds, Image, Timeline};
@@ -144,8 +145,8 @@ impl Sources {
     fn take(&mut self, recording: &Recording, piece: &Piece, gaps: &mut Vec<String>) {
         let at = piece.at;
         let lost = match (piece.truncated, piece.partial) {
-            (true, _) => Some(Fault::Truncated),
-            (_, true) => Some(Fault::Partial),
+            (true, _) => Some(RecordingLoss::Truncated),
+            (_, true) => Some(RecordingLoss::Partial),
             _ => None,
         };
         if piece.is_empty() {

@@ -75,7 +75,7 @@ impl Traced<'_> {
         };
         if let Some(fault) = portion.recorded.and_then(|recorded| recorded.lost) {
             let at = StreamPos { packet: packets, byte: stream.last() };
-            sink.event(at, Event::Fault(fault));
+            sink.event(at, Event::Fault(fault.into()));
         }
         packets
     }

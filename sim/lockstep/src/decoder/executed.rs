@@ -80,7 +80,8 @@ impl<'a> Walks<'a> {
             *self.figures.gaps.entry(name(cause)).or_default() += 1;
             let event = match cause {
                 Cause::TraceLost => Event::Off(QualStatus::TraceLost),
-                cause => Event::Gap(Fault::Other(name(cause))),
+                // Which it is, is in the figures.
+                _ => Event::Gap(Fault::NoPath),
             };
             self.verify.event(StreamPos::default(), event);
             self.next = None;
