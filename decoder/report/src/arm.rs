@@ -11,12 +11,13 @@ mod side;
 pub use elements::{elements, marks, packets};
 pub use listing::{Listing, listing};
 
+use crate::collect::Collect;
+use crate::collect::Noted;
 use crate::erased::{Erased, OtherSink};
 use crate::limited::{Limited, SharedLimits};
 use crate::limits::{Limits, Unreached};
-use crate::noted::Noted;
 use crate::printer::{Error, Printer};
-use crate::report::{Collect, Report};
+use crate::report::Report;
 use hartrace_arm_decoder::runs::{Profile, Runs};
 use hartrace_arm_decoder::{self as arm, ElementSink, Range};
 use hartrace_capture::perf::Placed;

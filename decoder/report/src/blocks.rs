@@ -203,8 +203,9 @@ impl InOrder for Blocks<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collect::Collect;
     use crate::ordered::{Ordered, OrderedPart};
-    use crate::report::{Collect, Report};
+    use crate::report::Report;
     use hartrace_decoder::{Run, Sink};
 
     #[test]

@@ -23,8 +23,9 @@ pub use pprof::Pprof;
 pub use speedscope::Speedscope;
 pub(crate) use turns::Turns;
 
-use crate::decode::{Decoder, own};
-use crate::report::{Collect, Report};
+use crate::collect::Collect;
+use crate::collect::{Decoder, own};
+use crate::report::Report;
 use hartrace_capture::programs::{Programs, Symbols};
 use hartrace_decoder::calls::{CallStack, Functions, Transfers, Visit};
 use hartrace_isa::Xlen;

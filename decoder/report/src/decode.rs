@@ -1,5 +1,6 @@
 //! Decodes a capture into a report.
 
+use crate::collect::{Input, Make, Outcome, Take};
 use crate::gaps::NoSync;
 use crate::limits::{Limited, SharedLimits};
 use crate::{Collect, Error, Printer, Report};
@@ -7,12 +8,11 @@ use hartrace_capture::decode::CaptureDecoder;
 use hartrace_capture::perf::{Placed, Recording};
 use hartrace_decoder::stream::{Decoded, Prepare, Preparer, StreamError};
 use hartrace_etrace::Ioptions;
-use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
+pub use crate::collect::{Decoder, Noted};
 pub use crate::erased::{Erased, OtherSink};
-pub use crate::noted::Noted;
 pub use crate::part::{Item, Part, Retired};
 pub use crate::printer::{OneSource, SeveralSources};
 
@@ -107,33 +107,6 @@ impl<R: Report + Send, W: Write + Send> Printer<R, W> {
         });
         outcome.and(printed).and(ended).and(reached)
     }
-}
-
-/// A capture.
-type Input<'a> = dyn Read + Send + 'a;
-
-/// Makes sinks.
-type Make<'a, P> = dyn Fn() -> Noted<P> + Sync + 'a;
-
-/// Takes parts, and says whether more are wanted.
-type Take<'a, P> = dyn FnMut(Decoded<Noted<P>>) -> ControlFlow<()> + Send + 'a;
-
-type Outcome = Result<ControlFlow<()>, StreamError<Infallible>>;
-
-/// Decodes a capture in parts of about so many bytes. Nothing of its type depends on who calls it, so that it is compiled
-/// once, here.
-pub type Decoder<P> =
-    fn(&CaptureDecoder, &mut Input<'_>, usize, &Make<'_, P>, &mut Take<'_, P>) -> Outcome;
-
-/// A decoder for one type of sink.
-pub(crate) fn own<P: Collect>(
-    follow: &CaptureDecoder,
-    input: &mut Input<'_>,
-    size: usize,
-    make: &Make<'_, P>,
-    take: &mut Take<'_, P>,
-) -> Outcome {
-    follow.run(input, size, make, |decoded| Ok(take(decoded)))
 }
 
 /// Decodes everything within the limits, in parts of about `size` bytes. Each part goes to a sink that `make` makes, and

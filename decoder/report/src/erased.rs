@@ -1,6 +1,6 @@
 //! One type for sinks of all kinds.
 
-use crate::report::Collect;
+use crate::collect::Collect;
 use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
 use std::any::Any;
 use std::io;

@@ -26,33 +26,33 @@ use thiserror::Error;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
-    /// [`Pcs`].
+    /// One retired address per line.
     Pcs,
-    /// [`Listing`].
+    /// The program as executed: disassembly, functions, source lines, events.
     Listing,
-    /// [`Blocks`].
+    /// One line per run of consecutive instructions.
     Blocks,
-    /// [`Edges`] in [`Tables`].
+    /// A table of branches and jumps, taken and not taken, with counts.
     Edges,
-    /// [`Coverage`] in [`Tables`].
+    /// The executed ranges of code, and how much of each function was executed.
     Coverage,
-    /// [`Json`].
+    /// Every instruction and event, one JSON object per line.
     Json,
-    /// [`Autofdo`].
+    /// A sample profile of LLVM, for clang.
     Autofdo,
-    /// [`Bolt`].
+    /// Branches and jumps with counts, for llvm-bolt.
     Bolt,
-    /// [`Callgrind`].
+    /// Instructions of functions and of their calls, for KCachegrind.
     Callgrind,
-    /// [`Folded`].
+    /// Folded stacks, for flame graphs: a line for each call stack, with the instructions that its innermost function executed.
     Folded,
-    /// [`Lcov`].
+    /// Lines, functions and branches that were executed or not, for lcov and genhtml.
     Lcov,
-    /// [`Perfetto`].
+    /// Every call in order, for ui.perfetto.dev.
     Perfetto,
-    /// [`Pprof`].
+    /// The instructions of each call stack, for pprof.
     Pprof,
-    /// [`Speedscope`].
+    /// Every call in order, for www.speedscope.app; one source.
     Speedscope,
 }
 
@@ -161,6 +161,11 @@ impl Form {
     /// Returns whether [`FormContext::json`] has an effect, or would have none since it is JSON in any case.
     pub const fn has_json(self) -> bool {
         matches!(self, Self::Blocks | Self::Edges | Self::Coverage | Self::Json)
+    }
+
+    /// Returns whether it has times: [`Timing::unit`] has an effect.
+    pub const fn has_clock(self) -> bool {
+        matches!(self, Self::Perfetto | Self::Speedscope)
     }
 
     /// What prints it.

@@ -22,7 +22,8 @@ pub use page::{About, head};
 pub use roots::SourceRoots;
 
 use crate::calls::Calls;
-use crate::report::{Collect, Report};
+use crate::collect::Collect;
+use crate::report::Report;
 use crate::stats::Stats;
 use graph::Graph;
 use hartrace_capture::programs::Programs;

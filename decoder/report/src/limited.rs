@@ -1,7 +1,7 @@
 //! Restricts a trace to a stretch before it is collected.
 
+use crate::collect::Collect;
 use crate::limits::{Limits, Unreached};
-use crate::report::Collect;
 use crate::turn::{KeptRun, KeptTurn};
 use hartrace_capture::perf::Placed;
 use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};

@@ -3,9 +3,10 @@
 mod ahead;
 mod writer;
 
+use crate::collect::Collect;
 use crate::part::{Part, Retired};
 use crate::part_pool::PartPool;
-use crate::report::{Collect, Report};
+use crate::report::Report;
 use ahead::{Ahead, State};
 use hartrace_decoder::stream::{Prepare, Preparer};
 use hartrace_decoder::{Event, Leaves, Moment, Run, Sink, StreamPos};

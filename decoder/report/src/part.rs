@@ -1,6 +1,6 @@
 //! What was decoded from a part of a capture.
 
-use crate::report::Collect;
+use crate::collect::Collect;
 use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos};
 
 /// Bytes that a part may use before it is passed on: as text, it may use ten times as many.

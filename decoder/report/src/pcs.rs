@@ -1,8 +1,9 @@
 //! One address per line. The text is made by the thread that decodes.
 
+use crate::collect::Collect;
 use crate::hex::digits;
 use crate::part_pool::PartPool;
-use crate::report::{Collect, PART_BYTES, Report};
+use crate::report::{PART_BYTES, Report};
 use hartrace_decoder::{Path, Run, Sink, StreamPos};
 use std::io::{self, Write};
 

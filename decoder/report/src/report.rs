@@ -1,8 +1,7 @@
 //! The interface of reports.
 
-use crate::decode::Decoder;
+use crate::collect::Collect;
 use hartrace_decoder::stream::Preparer;
-use hartrace_decoder::{Event, Sink, StreamPos};
 use std::io::{self, Write};
 
 /// Bytes that the result of a part may use before it is passed on. It should stay in the caches, although
@@ -76,22 +75,5 @@ impl<R: Report> Report for &mut R {
 
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
         (**self).finish(out)
-    }
-}
-
-/// What a part of a capture is decoded into.
-pub trait Collect: Sink + Send {
-    /// A decoder that is compiled for it alone. Without one, it gets one that is shared ([`Erased`](crate::decode::Erased)),
-    /// which will do where decoding takes a small share of the time.
-    fn decoder() -> Option<Decoder<Self>>
-    where
-        Self: Sized,
-    {
-        None
-    }
-
-    /// Takes an event outside the stretch that is reported; see [`Limited`](crate::limits::Limited).
-    fn aside(&mut self, at: StreamPos, event: Event) {
-        let _ = (at, event);
     }
 }

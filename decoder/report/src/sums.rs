@@ -1,7 +1,8 @@
 //! Sums over a whole capture.
 
-use crate::decode::{Decoder, own};
-use crate::report::{Collect, Report};
+use crate::collect::Collect;
+use crate::collect::{Decoder, own};
+use crate::report::Report;
 use hartrace_decoder::{Count, Coverage, Edges, Frequencies};
 use std::io::{self, Write};
 

@@ -2,10 +2,11 @@
 
 use super::disassembly::disassemble;
 use super::{Form, How, Make, Passing, Take, decode_each, each, profile};
+use crate::collect::Collect;
 use crate::limits::Unreached;
 use crate::listing::describe;
 use crate::printer::{Error, Printer};
-use crate::report::{Collect, PART_BYTES, Report};
+use crate::report::{PART_BYTES, Report};
 use hartrace_arm_decoder::runs::Runs;
 use hartrace_arm_decoder::{self as arm, ElementSink, Range};
 use hartrace_capture::programs::{Programs, Symbols, address};

@@ -1,7 +1,8 @@
 //! One of two traces.
 
 use super::unrolled::{Repeated, Unrolled};
-use crate::report::{Collect, PART_BYTES};
+use crate::collect::Collect;
+use crate::report::PART_BYTES;
 use hartrace_decoder::{Event, Leaves, Run, Sink, StreamPos, Transfer};
 use std::ops::Range;
 

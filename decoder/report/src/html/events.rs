@@ -1,6 +1,6 @@
 //! Events of a trace, and gaps in detail.
 
-use crate::report::Collect;
+use crate::collect::Collect;
 use hartrace_decoder::{Endings, Event, Fault, Path, Run, Sink, StreamPos};
 use hartrace_etrace::QualStatus;
 use std::collections::BTreeMap;

@@ -149,8 +149,9 @@ impl End {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collect::Collect;
     use crate::lists::{Blocks, Json, Listing, Ordered};
-    use crate::report::{Collect, Report};
+    use crate::report::Report;
     use hartrace_capture::programs::Programs;
     use hartrace_decoder::{Fault, Leaves, Run, Time};
     use hartrace_etrace::QualStatus;

@@ -1,7 +1,55 @@
-//! A part of a capture with its gaps.
+//! What a part of a capture is decoded into, with its gaps.
 
-use crate::report::Collect;
+use hartrace_capture::decode::CaptureDecoder;
+use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
+use std::convert::Infallible;
+use std::io::Read;
+use std::ops::ControlFlow;
+
+/// What a part of a capture is decoded into.
+pub trait Collect: Sink + Send {
+    /// A decoder that is compiled for it alone. Without one, it gets one that is shared ([`Erased`](crate::decode::Erased)),
+    /// which will do where decoding takes a small share of the time.
+    fn decoder() -> Option<Decoder<Self>>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// Takes an event outside the stretch that is reported; see [`Limited`](crate::limits::Limited).
+    fn aside(&mut self, at: StreamPos, event: Event) {
+        let _ = (at, event);
+    }
+}
+
+/// A capture.
+pub(crate) type Input<'a> = dyn Read + Send + 'a;
+
+/// Makes sinks.
+pub(crate) type Make<'a, P> = dyn Fn() -> Noted<P> + Sync + 'a;
+
+/// Takes parts, and says whether more are wanted.
+pub(crate) type Take<'a, P> = dyn FnMut(Decoded<Noted<P>>) -> ControlFlow<()> + Send + 'a;
+
+pub(crate) type Outcome = Result<ControlFlow<()>, StreamError<Infallible>>;
+
+/// Decodes a capture in parts of about so many bytes. Nothing of its type depends on who calls it, so that it is compiled
+/// once, here.
+pub type Decoder<P> =
+    fn(&CaptureDecoder, &mut Input<'_>, usize, &Make<'_, P>, &mut Take<'_, P>) -> Outcome;
+
+/// A decoder for one type of sink.
+pub(crate) fn own<P: Collect>(
+    follow: &CaptureDecoder,
+    input: &mut Input<'_>,
+    size: usize,
+    make: &Make<'_, P>,
+    take: &mut Take<'_, P>,
+) -> Outcome {
+    follow.run(input, size, make, |decoded| Ok(take(decoded)))
+}
 
 /// Notes after which a part is passed on.
 const FULL: usize = 1 << 12;
