@@ -49,6 +49,11 @@ impl From<OpenError> for Failure {
                 Self::usage(error).at(path.display()).hint(hint)
             }
             OpenError::Recording(error) => of_recording(&error),
+            OpenError::Ordered(path) => {
+                Self::usage("--ring, but the kernel has put the trace of a recording in order")
+                    .at(path.display())
+                    .hint("the same without --ring")
+            }
             OpenError::NTrace(path) => {
                 Self::input("the recording has N-Trace, which is not supported")
                     .at(path.display())

@@ -56,8 +56,23 @@ pub(crate) fn system(options: &Options, path: &Path) -> Result<Arm, OpenError> {
     let timelines = all.iter().filter_map(|traced| traced.timeline.as_deref());
     let wrong: BTreeSet<&String> = timelines.flat_map(|timeline| &timeline.wrong).collect();
     losses.extend(wrong.into_iter().map(|what| format!("event log: {what}")));
-    let (all, marks) = (all.into_iter().map(owned).collect(), opened.capture.marks.clone());
-    arm(options, path, &options.programs, all, marks, warnings, losses)
+    let mut all: Vec<Traced<'static>> = all.into_iter().map(owned).collect();
+    if let Some(id) = options.fields.source {
+        let ids = all.iter().map(|traced| traced.id).collect();
+        all.retain(|traced| traced.id == id);
+        if all.is_empty() {
+            return Err(OpenError::NoSource { path: path.into(), id, ids });
+        }
+    }
+    let marks = opened.capture.marks.clone();
+    let opened = opened.name.to_owned();
+    let mut found = arm(options, path, &options.programs, all, marks, warnings, losses)?;
+    if options.buffer.is_none() {
+        let others = system.buffers().iter().filter(|buffer| buffer.name != opened);
+        let unread = |name: &str| format!("{}: trace buffer {name} is not read", found.name);
+        found.unread = others.map(|buffer| unread(&buffer.name)).collect();
+    }
+    Ok(found)
 }
 
 /// A source of which only the packets are of interest.
@@ -78,6 +93,9 @@ pub(crate) fn recording(
     path: &Path,
     recording: Recording,
 ) -> Result<Trace, OpenError> {
+    if options.ring.is_some() {
+        return Err(OpenError::Ordered(path.into()));
+    }
     let mut warnings = recording.warnings.clone();
     let mut finder = finder(options)?;
     match recording.trace {
@@ -141,7 +159,8 @@ fn arm(
     let programs = add_code(&mut sources, code, XLEN)?;
     let name = options.files.name(path);
     let threads = options.thread_count();
-    Ok(Arm { name, sources, marks, programs, names, files, warnings, losses, threads })
+    let unread = Vec::new();
+    Ok(Arm { name, sources, marks, programs, names, files, warnings, losses, unread, threads })
 }
 
 /// The same, independent of the buffer that it was found in.

@@ -85,6 +85,8 @@ pub struct Arm {
     pub warnings: Vec<String>,
     /// What is missing apart from the traces of sources.
     pub losses: Vec<String>,
+    /// Trace buffers that nobody asked for.
+    pub unread: Vec<String>,
     /// Threads to decode on.
     pub threads: NonZeroUsize,
 }
@@ -95,14 +97,16 @@ pub struct Arm {
 pub struct Decoded<T> {
     /// The result.
     pub value: T,
-    /// What is missing or doubtful: the first thousand.
+    /// What is missing: the first thousand.
     pub notes: Vec<Note>,
-    /// What is missing apart from the traces of sources.
+    /// How many more there are.
+    pub omitted: u64,
+    /// What else is missing or doubtful: what the capture lacks, and its [`warnings`](Capture::warnings).
     pub losses: Vec<String>,
 }
 
 impl<T> Decoded<T> {
-    /// Returns the result if nothing is missing.
+    /// Returns the result if nothing is missing or doubtful.
     ///
     /// # Errors
     ///
@@ -173,7 +177,7 @@ impl Capture {
         }
     }
 
-    /// The width of addresses.
+    /// The width that addresses are printed in: 64 bits for any Arm core.
     pub fn xlen(&self) -> Xlen {
         self.trace.xlen()
     }
@@ -186,10 +190,7 @@ impl Capture {
 
     /// What was noticed when it was opened, and can be done without.
     pub fn warnings(&self) -> &[String] {
-        match &*self.trace {
-            Trace::Etrace(etrace) => &etrace.warnings,
-            Trace::Arm(arm) => &arm.warnings,
-        }
+        self.trace.warnings()
     }
 
     /// Everything that was executed, in order: blocks of instructions, and events between them.
@@ -287,7 +288,8 @@ impl Capture {
     }
 
     /// Decodes all of it into any [`Report`]: a sink for each part, on several threads, and a function that joins parts in
-    /// order. Returns the report, and where it was written.
+    /// order. Returns the report, and where it was written. Parts have about `size` bytes: [`LARGE`](crate::LARGE) where only the end
+    /// matters, [`SMALL`](crate::SMALL) where results are written as they come.
     ///
     /// # Errors
     ///
@@ -307,18 +309,18 @@ impl Capture {
 
     /// What is missing in what was decoded.
     fn decoded(&self, gaps: &Gaps, notes: Notes) -> Decoded<()> {
-        let notes = notes.take();
-        let mut losses = self.trace.losses().to_vec();
+        let (notes, omitted) = notes.take();
+        let mut losses = self.trace.losses();
         if !gaps.has_started() && gaps.count() == 0 && notes.is_empty() {
             losses.push(self.trace.nothing());
         }
-        Decoded { value: (), notes, losses }
+        Decoded { value: (), notes, omitted, losses }
     }
 }
 
 /// What gaps tell.
 #[derive(Default)]
-struct Notes(Arc<Mutex<Vec<Note>>>);
+struct Notes(Arc<Mutex<(Vec<Note>, u64)>>);
 
 impl Notes {
     /// Gaps that are noted here.
@@ -326,20 +328,22 @@ impl Notes {
         let kept = Arc::clone(&self.0);
         Gaps::new(name, move |note: &Note| {
             let mut notes = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            if notes.len() < NOTES {
-                notes.push(note.clone());
+            match notes.0.len() < NOTES {
+                true => notes.0.push(note.clone()),
+                false => notes.1 = notes.1.saturating_add(1),
             }
         })
     }
 
-    fn take(self) -> Vec<Note> {
+    fn take(self) -> (Vec<Note>, u64) {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl<T> Decoded<T> {
     fn map<U>(self, value: impl FnOnce(T) -> U) -> Decoded<U> {
-        Decoded { value: value(self.value), notes: self.notes, losses: self.losses }
+        let Self { notes, omitted, losses, .. } = self;
+        Decoded { value: value(self.value), notes, omitted, losses }
     }
 }
 
@@ -371,14 +375,28 @@ impl Trace {
     }
 
     /// What is missing apart from the traces of sources.
+    /// What is missing or doubtful apart from the traces of sources.
     pub(crate) fn losses(&self) -> Vec<String> {
-        match self {
+        let mut losses = match self {
             Self::Etrace(etrace) => {
                 let missing = etrace.recording.iter().flat_map(|recording| &recording.missing);
                 let missing = missing.map(ToString::to_string);
-                missing.chain(etrace.cut.clone()).collect()
+                missing.chain(etrace.cut.clone()).collect::<Vec<_>>()
             }
-            Self::Arm(arm) => arm.losses.clone(),
+            Self::Arm(arm) => arm.losses.iter().chain(&arm.unread).cloned().collect(),
+        };
+        let name = self.name();
+        losses.extend(self.warnings().iter().map(|warning| match warning.starts_with(name) {
+            true => warning.clone(),
+            false => format!("{name}: {warning}"),
+        }));
+        losses
+    }
+
+    pub(crate) fn warnings(&self) -> &[String] {
+        match self {
+            Self::Etrace(etrace) => &etrace.warnings,
+            Self::Arm(arm) => &arm.warnings,
         }
     }
 

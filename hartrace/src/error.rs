@@ -110,6 +110,29 @@ pub enum OpenError {
     /// A recording of perf cannot be used.
     #[error(transparent)]
     Recording(#[from] perf::Error),
+    /// What was given has no meaning for a capture of this kind.
+    #[error("{}: {option} has no meaning for {kind}", shown(path))]
+    Meaningless {
+        /// The capture.
+        path: PathBuf,
+        /// What was given: a field or function of [`Options`](crate::Options).
+        option: &'static str,
+        /// What the capture is.
+        kind: &'static str,
+    },
+    /// No source has this number.
+    #[error("{}: no source {id}; there are: {}", shown(path), list(ids))]
+    NoSource {
+        /// The capture.
+        path: PathBuf,
+        /// The number.
+        id: u16,
+        /// Those that there are.
+        ids: Vec<u16>,
+    },
+    /// A recording is not a ring buffer.
+    #[error("{}: the recording is no ring buffer: its kernel has put the trace in order", shown(.0))]
+    Ordered(PathBuf),
     /// A recording has N-Trace.
     #[error("{}: the recording has N-Trace, which is not supported", shown(.0))]
     NTrace(PathBuf),
@@ -199,15 +222,23 @@ pub enum Error {
     /// A stretch could not be followed: what, where and why. An iterator continues after it.
     #[error("{0}")]
     Gap(Gap),
-    /// The trace has not ended where the capture does, or nothing is in it: the last item of an iterator.
+    /// Something else is missing or doubtful: the trace has not ended where the capture does, nothing is in it, a source is not
+    /// decoded, or the program is not the one that was traced. The last items of an iterator.
     #[error("{0}")]
     Incomplete(String),
+    /// The thread that decodes has panicked: what was decoded so far is not all.
+    #[error("decoding has stopped with a panic")]
+    Stopped,
     /// No encoder has such parameters.
     #[error(transparent)]
     Params(#[from] hartrace_etrace::ParamsError),
     /// No program has debug information, so lines are not known.
     #[error(transparent)]
     NoLines(#[from] hartrace_report::NoLines),
+}
+
+fn list(ids: &[u16]) -> String {
+    ids.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// What is wrong with a capture. What reads it may have put its name there already.

@@ -34,13 +34,20 @@
 //! | a report as text | [`Capture::write`] with a [`Form`] |
 //! | anything else | [`Capture::report`] with a [`Report`] of your own |
 //!
-//! Everything but the iterators decodes on all cores.
+//! Everything but the iterators decodes on all cores. An iterator decodes ahead on threads of its own, and takes up to 30 MB until it
+//! is dropped.
 //!
 //! # What is missing
 //!
-//! A trace may have gaps: losses, damage, code that is not known. None is passed over in silence. Iterators return a gap as an
-//! error and continue after it; other results are [`Decoded`], which has what is missing as [`Note`]s, and
-//! [`complete`](Decoded::complete) returns the result only if there are none.
+//! A trace may have gaps: losses, damage, code that is not known. None that can be seen is passed over in silence. Iterators return a
+//! gap as an error and continue after it. Other results are [`Decoded`], which has what is missing or doubtful, such as a program that
+//! is not the one that was traced; [`complete`](Decoded::complete) returns the result only if nothing is.
+//!
+//! A capture that is not the one its description tells of is an error. To decode what there is of it, give the description as
+//! [`Options::parameters`].
+//!
+//! What cannot be seen: traces of Arm cores do not say where they end, and hardly check themselves. One that was cut, or in which a bit
+//! was flipped, may decode to something else without a gap.
 //!
 //! # Encode
 //!
@@ -76,11 +83,15 @@ pub use steps::{
 };
 
 pub use hartrace_capture::description::Description;
-pub use hartrace_decoder::{Count, Coverage, Edges, Event, Fault, Leaves, Sink, StreamPos, Time};
+pub use hartrace_decoder::{
+    Count, Coverage, Edges, Event, Fault, Leaves, Run, Sink, StreamPos, Time,
+};
+pub use hartrace_isa::Xlen;
 pub use hartrace_report::calls::FunctionTotal;
+pub use hartrace_report::decode::{LARGE, SMALL};
 pub use hartrace_report::gaps::Note;
 pub use hartrace_report::tables::Sum;
-pub use hartrace_report::{Form, Report};
+pub use hartrace_report::{Collect, Form, Report};
 
 /// Captures taken apart: what it takes to decode them, for those who do that themselves.
 pub mod opened {

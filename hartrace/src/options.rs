@@ -164,8 +164,10 @@ impl Options {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Capture, OpenError> {
         let path = path.as_ref();
         if is_arm(path) {
+            self.check(path, "a snapshot or a package", &self.for_etrace())?;
             return Ok(Trace::Arm(Box::new(self.open_system(path)?)).into());
         }
+        self.check(path, "a capture without trace buffers", &self.for_systems())?;
         if Recording::is_one(path) {
             let bytes = self.read_file(path)?;
             return Ok(self.open_recording(path, Recording::read(bytes)?)?.into());
@@ -173,7 +175,41 @@ impl Options {
         Ok(Trace::Etrace(Box::new(self.open_etrace(Described::find(path)?)?)).into())
     }
 
-    /// Opens a stream of E-Trace, which can be decoded once. It needs parameters and a program. `name` is for messages.
+    /// What is given that has a meaning only for E-Trace.
+    fn for_etrace(&self) -> [(bool, &'static str); 9] {
+        [
+            (self.parameters.is_some() || self.draft.is_some(), "parameters"),
+            (self.xlen.is_some(), "xlen"),
+            (self.isa.is_some(), "isa"),
+            (self.framing.is_some(), "framing"),
+            (self.find_sync, "find_sync"),
+            (self.ring.is_some(), "ring"),
+            (self.compat.is_some(), "compat"),
+            (!self.trap_vectors.is_empty(), "trap_vectors"),
+            (!self.context_programs.is_empty(), "context_programs"),
+        ]
+    }
+
+    /// What is given that has a meaning only for Arm systems.
+    fn for_systems(&self) -> [(bool, &'static str); 2] {
+        [(self.buffer.is_some(), "buffer"), (self.frames.is_some(), "frames")]
+    }
+
+    /// Refuses what would be ignored.
+    fn check(
+        &self,
+        path: &Path,
+        kind: &'static str,
+        given: &[(bool, &'static str)],
+    ) -> Result<(), OpenError> {
+        match given.iter().find(|(given, _)| *given) {
+            Some((_, option)) => Err(OpenError::Meaningless { path: path.into(), option, kind }),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens a stream of E-Trace, which can be decoded once. Each iterator has threads of its own; one that waits for input ends
+    /// when the input does, even if the iterator has been dropped. It needs parameters and a program. `name` is for messages.
     ///
     /// # Errors
     ///
@@ -184,6 +220,7 @@ impl Options {
         input: impl Read + Send + 'static,
     ) -> Result<Capture, OpenError> {
         let described = Described::unknown(Path::new(name), name.into());
+        self.check(Path::new(name), "a capture without trace buffers", &self.for_systems())?;
         let mut etrace = etrace::open(self, described)?;
         etrace.stream = Some(Mutex::new(Some(Box::new(input))));
         Ok(Trace::Etrace(Box::new(etrace)).into())

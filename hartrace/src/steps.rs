@@ -11,11 +11,11 @@ use crate::capture::{Capture, Trace};
 use crate::error::{Error, Gap};
 use hartrace_decoder::{Event, Leaves, StreamPos};
 use hartrace_report::decode::{Item, Part, Retired, SMALL};
-use hartrace_report::gaps::{Gaps, Note};
+use hartrace_report::gaps::{Gaps, Missing, Note};
 use hartrace_report::{Printer, Report};
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvError, SyncSender, sync_channel};
 use std::thread;
 
 /// Parts that may wait for the iterator.
@@ -82,6 +82,7 @@ enum Passed<T> {
 pub struct Steps {
     parts: Receiver<Passed<Part>>,
     ready: std::vec::IntoIter<Result<Step, Error>>,
+    ended: bool,
 }
 
 /// Passes parts on.
@@ -112,22 +113,30 @@ fn decode_aside<R: Report + Send + 'static, T: Send + 'static>(
     thread::spawn(move || {
         let (sender, notes) = std::sync::mpsc::channel();
         let gaps = Gaps::new(trace.name(), move |note: &Note| {
-            // Gaps are in the parts, which may be many.
-            if with_gaps || !matches!(note, Note::Gap(..)) {
-                let _ = sender.send(note.to_string());
-            }
+            let error = match note {
+                Note::Gap(missing, _) => {
+                    // Others have them in the parts, which may be many.
+                    if !with_gaps {
+                        return;
+                    }
+                    let Missing { source, at, cause, .. } = *missing;
+                    Error::Gap(Gap { source, at, cause })
+                }
+                note => Error::Incomplete(note.to_string()),
+            };
+            let _ = sender.send(error);
         });
         let mut printer = Printer::new(report, io::sink(), gaps);
         let outcome = trace.print(&mut printer, SMALL);
         let nothing = !printer.gaps.has_started() && printer.gaps.count() == 0;
         drop(printer);
-        let mut missing: Vec<String> = notes.try_iter().collect();
+        let mut missing: Vec<Error> = notes.try_iter().collect();
         if outcome.is_ok() && nothing && missing.is_empty() {
-            missing.push(trace.nothing());
+            missing.push(Error::Incomplete(trace.nothing()));
         }
-        missing.extend(trace.losses());
-        let failed = outcome.err();
-        let end = missing.into_iter().map(Error::Incomplete).chain(failed).collect();
+        missing.extend(trace.losses().into_iter().map(Error::Incomplete));
+        missing.extend(outcome.err());
+        let end = missing;
         // Nobody may be there any more.
         let _ = parts.send(Passed::End(end));
     });
@@ -138,7 +147,7 @@ impl Steps {
         let (sender, parts) = sync_channel(AHEAD);
         let report = Passing { parts: sender.clone() };
         decode_aside(Arc::clone(capture.trace()), report, sender, false);
-        Self { parts, ready: Vec::new().into_iter() }
+        Self { parts, ready: Vec::new().into_iter(), ended: false }
     }
 }
 
@@ -150,12 +159,21 @@ impl Iterator for Steps {
             if let Some(next) = self.ready.next() {
                 return Some(next);
             }
-            // After the end, the other side of the channel is gone.
-            self.ready = match self.parts.recv().ok()? {
-                Passed::Part(source, part) => steps(source, &part),
-                Passed::End(missing) => missing.into_iter().map(Err).collect::<Vec<_>>(),
+            if self.ended {
+                return None;
             }
-            .into_iter();
+            let found = match self.parts.recv() {
+                Ok(Passed::Part(source, part)) => steps(source, &part),
+                Ok(Passed::End(missing)) => {
+                    self.ended = true;
+                    missing.into_iter().map(Err).collect()
+                }
+                Err(RecvError) => {
+                    self.ended = true;
+                    vec![Err(Error::Stopped)]
+                }
+            };
+            self.ready = found.into_iter();
         }
     }
 }

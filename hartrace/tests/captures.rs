@@ -216,3 +216,85 @@ fn what_cannot_be_opened_says_why() {
     let error = options.program(folder.join("none.elf")).open(&bare).unwrap_err();
     assert!(error.to_string().contains("none.elf: cannot read"), "{error}");
 }
+
+/// Calls say where something is missing, and what at the end.
+#[test]
+fn gaps_are_among_calls() {
+    let (path, _) = trace("sort", "delta", "gaps");
+    let options = Options::default()
+        .program(path.with_file_name("sort.elf"))
+        .parameters(Description::place(&path));
+    let mut damaged = fs::read(&path).unwrap();
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 40].fill(0);
+    let place = path.with_file_name("damaged.trace");
+    fs::write(&place, &damaged).unwrap();
+    let capture = options.open(&place).unwrap();
+    let calls: Vec<_> = capture.calls().collect();
+    let marks = calls.iter().filter(|call| matches!(call, Ok(Call::Gap { at, .. }) if *at > 0));
+    let gaps = calls.iter().filter(|call| matches!(call, Err(Error::Gap(_))));
+    assert!(marks.count() > 0 && gaps.count() > 0, "{:?}", calls.last());
+    // The stack is empty there.
+    let mut depth = 0i64;
+    for call in calls.iter().flatten() {
+        match call {
+            Call::Enter { .. } => depth += 1,
+            Call::Leave { .. } => depth -= 1,
+            Call::Gap { .. } => assert_eq!(depth, 0),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn another_program_is_doubtful() {
+    let (path, _) = trace("sort", "delta", "another");
+    let mut elf = fs::read(path.with_file_name("sort.elf")).unwrap();
+    // The first instruction has another operand, and the trace can be followed all the same.
+    // It is in the second of the program's headers, which are of 56 bytes after the header of the file.
+    let offset = 64 + 56 + 8;
+    let start = u64::from_le_bytes(elf[offset..offset + 8].try_into().unwrap()) as usize;
+    elf[start + 3] ^= 0x10;
+    let other = path.with_file_name("other.elf");
+    fs::write(&other, elf).unwrap();
+    let capture = Options::default().program(&other).open(&path).unwrap();
+    assert_eq!(capture.warnings().len(), 1);
+    let count = capture.sum::<Count>().unwrap();
+    assert!(count.losses.iter().any(|loss| loss.contains("not the program")), "{count:?}");
+    assert!(count.complete().is_err());
+    assert!(matches!(capture.instructions().last(), Some(Err(Error::Incomplete(_)))));
+}
+
+/// What was given is used, or refused.
+#[test]
+fn nothing_that_is_given_is_ignored() {
+    let (path, _) = trace("calls", "delta", "given");
+    let mut options = Options::default();
+    options.buffer = Some("ETB".into());
+    let error = options.open(&path).unwrap_err();
+    assert!(matches!(error, OpenError::Meaningless { option: "buffer", .. }), "{error}");
+    let error = options.stream("port", std::io::empty()).unwrap_err();
+    assert!(matches!(error, OpenError::Meaningless { option: "buffer", .. }), "{error}");
+}
+
+/// A decoder that panics does not look like the end of the trace.
+#[test]
+fn a_panic_is_not_the_end() {
+    struct Broken;
+    impl std::io::Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            panic!("as meant by the test")
+        }
+    }
+    let (path, _) = trace("calls", "delta", "panic");
+    let options = Options::default()
+        .program(path.with_file_name("calls.elf"))
+        .parameters(Description::place(&path));
+    let mut steps = options.stream("the port", Broken).unwrap().steps();
+    assert!(matches!(steps.next(), Some(Err(Error::Stopped))));
+    assert!(steps.next().is_none());
+    let capture = options.stream("the port", Broken).unwrap();
+    let mut calls = capture.calls();
+    assert!(matches!(calls.next(), Some(Err(Error::Stopped))));
+    assert!(calls.next().is_none());
+}

@@ -8,6 +8,9 @@ mod hottest_functions;
 #[path = "../examples/print_steps.rs"]
 #[allow(dead_code, reason = "its main function takes arguments")]
 mod print_steps;
+#[path = "../examples/sum_of_your_own.rs"]
+#[allow(dead_code, reason = "its main function takes arguments")]
+mod sum_of_your_own;
 mod traced;
 
 #[test]
@@ -24,7 +27,18 @@ fn hottest_functions() {
 #[test]
 fn print_steps() {
     let (capture, _) = traced::trace("sort", "delta", "steps");
-    print_steps::print(&capture, &capture.with_file_name("sort.elf")).expect("it runs");
-    let missing = print_steps::print(&capture, &capture.with_file_name("other.elf"));
+    let mut out = Vec::new();
+    print_steps::print(&capture, &capture.with_file_name("sort.elf"), &mut out).expect("it runs");
+    assert!(String::from_utf8(out).unwrap().lines().count() > 1000);
+    let missing =
+        print_steps::print(&capture, &capture.with_file_name("other.elf"), &mut Vec::new());
     assert!(missing.expect_err("there is no such file").to_string().contains("other.elf"));
+}
+
+#[test]
+fn sum_of_your_own() {
+    let (capture, executed) = traced::trace("sort", "delta", "own");
+    let count = sum_of_your_own::print(&capture).expect("it runs");
+    let expected = executed.iter().filter(|pc| (0x8000_0000..0x8000_0400).contains(*pc)).count();
+    assert!(count == expected as u64 && count > 1000, "{count}, not {expected}");
 }

@@ -2,8 +2,9 @@
 //!
 //! Requires `HARTRACE_DATA`, the folder that holds `coresight`; shown as ignored without it.
 
-use hartrace::{Count, Form};
+use hartrace::{Count, Form, OpenError, Options};
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::io;
@@ -53,5 +54,21 @@ fn same_answers(path: &Path) -> Result<(), Failed> {
     let own: u64 = capture.functions()?.value.iter().map(|function| function.instructions).sum();
     assert_eq!(own, steps);
     let _ = capture.write(Form::Listing, io::sink())?;
+    // Each source alone, and all of them.
+    let sources: BTreeSet<u16> =
+        capture.blocks().flatten().filter_map(|block| block.source).collect();
+    let mut sum = 0;
+    for id in &sources {
+        let alone = Options::default().source(*id).open(path)?;
+        sum += alone.sum::<Count>()?.value.instructions;
+    }
+    assert!(
+        sources.is_empty() || sum == steps,
+        "{sum} instructions of {sources:?}, {steps} of all"
+    );
+    let none = Options::default().source(9999).open(path).map(drop);
+    assert!(matches!(none, Err(OpenError::NoSource { id: 9999, .. })), "{none:?}");
+    let given = Options::default().parameters("none.toml").open(path).map(drop);
+    assert!(matches!(given, Err(OpenError::Meaningless { option: "parameters", .. })), "{given:?}");
     Ok(())
 }

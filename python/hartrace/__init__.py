@@ -15,9 +15,10 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from . import _hartrace
-from ._hartrace import Block, Capture, Event, Function, Gap, HartraceError, Table, __version__, open
+from ._hartrace import FORMS, Block, Capture, Event, Function, Gap, HartraceError, Table, __version__, open
 
 __all__ = [
+    "FORMS",
     "Block",
     "Capture",
     "Event",

@@ -1,11 +1,13 @@
 //! A capture that is opened as a whole: what `hartrace::open` does, for Python.
 
-use crate::refused;
-use hartrace::{Count, Decoded, Error, Form, FunctionTotal, Options, Step};
+use crate::{refused, unreadable};
+use hartrace::{Count, Decoded, Error, Form, FunctionTotal, OpenError, Options, Step};
+use hartrace_capture::described::DescribedError;
+use hartrace_capture::output::Output;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -20,7 +22,7 @@ pub(crate) fn open(
     program: Option<PathBuf>,
     parameters: Option<PathBuf>,
     source: Option<u16>,
-    threads: Option<NonZeroUsize>,
+    threads: Option<usize>,
 ) -> PyResult<PyCapture> {
     let mut options = Options::default();
     if let Some(program) = program {
@@ -33,27 +35,45 @@ pub(crate) fn open(
         options = options.source(source);
     }
     if let Some(threads) = threads {
+        let threads = NonZeroUsize::new(threads);
+        let threads =
+            threads.ok_or_else(|| PyValueError::new_err("threads has to be at least 1"))?;
         options = options.threads(threads);
     }
-    let capture = py.detach(|| options.open(path)).map_err(refused)?;
+    let capture = py.detach(|| options.open(path)).map_err(|error| match &error {
+        OpenError::Unreadable { path, error }
+        | OpenError::UnreadableProgram { path, error }
+        | OpenError::Described(DescribedError::Unreadable { path, error }) => {
+            unreadable(path, error)
+        }
+        _ => refused(error),
+    })?;
     Ok(PyCapture { capture })
 }
 
+/// The names of reports.
+pub(crate) fn forms() -> Vec<&'static str> {
+    Form::ALL.iter().map(|form| form.name()).collect()
+}
+
 /// A capture; `hartrace.open` returns one.
-#[pyclass(name = "Capture", frozen)]
+#[pyclass(module = "hartrace", name = "Capture", frozen)]
 pub(crate) struct PyCapture {
     capture: hartrace::Capture,
 }
 
 impl PyCapture {
     /// The result if nothing is missing or what is missing is wanted in the list.
-    fn told<T>(decoded: Decoded<T>, missing: Option<&Bound<'_, PyAny>>) -> PyResult<T> {
+    fn listing<T>(decoded: Decoded<T>, missing: Option<&Bound<'_, PyList>>) -> PyResult<T> {
         let Some(missing) = missing else {
             return decoded.complete().map_err(refused);
         };
-        let Decoded { value, notes, losses } = decoded;
+        let Decoded { value, notes, omitted, losses } = decoded;
         for text in losses.into_iter().chain(notes.iter().map(ToString::to_string)) {
-            missing.call_method1("append", (text,))?;
+            missing.append(text)?;
+        }
+        if omitted > 0 {
+            missing.append(format!("and {omitted} more"))?;
         }
         Ok(value)
     }
@@ -85,9 +105,9 @@ impl PyCapture {
 
     /// The number of instructions that retired.
     #[pyo3(signature = (missing = None))]
-    fn count(&self, py: Python<'_>, missing: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+    fn count(&self, py: Python<'_>, missing: Option<&Bound<'_, PyList>>) -> PyResult<u64> {
         let count = py.detach(|| self.capture.sum::<Count>()).map_err(refused)?;
-        Ok(Self::told(count, missing)?.instructions)
+        Ok(Self::listing(count, missing)?.instructions)
     }
 
     /// What each function has executed, those with the most instructions of their own first.
@@ -95,28 +115,40 @@ impl PyCapture {
     fn functions(
         &self,
         py: Python<'_>,
-        missing: Option<&Bound<'_, PyAny>>,
+        missing: Option<&Bound<'_, PyList>>,
     ) -> PyResult<Vec<PyFunction>> {
         let functions = py.detach(|| self.capture.functions()).map_err(refused)?;
-        Ok(Self::told(functions, missing)?.into_iter().map(PyFunction::from).collect())
+        Ok(Self::listing(functions, missing)?.into_iter().map(PyFunction::from).collect())
     }
 
-    /// A report as `hartrace decode --emit` and `hartrace export --format` write it, as bytes.
-    #[pyo3(signature = (form, missing = None))]
+    /// A report as `hartrace decode --emit` and `hartrace export --to` write it: one of `hartrace.FORMS`. It is written to the
+    /// file `output`, or returned as bytes.
+    #[pyo3(signature = (form, output = None, missing = None))]
     fn report<'py>(
         &self,
         py: Python<'py>,
         form: &str,
-        missing: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let form: Form = form.parse().map_err(|error| PyValueError::new_err(format!("{error}")))?;
-        let written = py.detach(|| self.capture.write(form, Vec::new())).map_err(refused)?;
-        Ok(PyBytes::new(py, &Self::told(written, missing)?))
+        output: Option<PathBuf>,
+        missing: Option<&Bound<'py, PyList>>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let form: Form = form.parse().map_err(|error| {
+            PyValueError::new_err(format!("{error}; there are: {}", forms().join(", ")))
+        })?;
+        let Some(output) = output else {
+            let written = py.detach(|| self.capture.write(form, Vec::new())).map_err(refused)?;
+            return Ok(Some(PyBytes::new(py, &Self::listing(written, missing)?)));
+        };
+        let out = Output::create(&output).map_err(refused)?;
+        let written = py.detach(|| self.capture.write(form, out)).map_err(refused)?;
+        Self::listing(written, missing)?.finish().map_err(refused)?;
+        Ok(None)
     }
 
-    /// The address of every instruction, in order. A gap is an exception; the next instruction is behind it.
-    fn instructions(&self) -> PyInstructions {
-        PyInstructions(Mutex::new((self.capture.blocks(), Vec::new().into_iter())))
+    /// The address of every instruction, in order. What is missing is an exception, or in the list.
+    #[pyo3(signature = (missing = None))]
+    fn instructions(&self, missing: Option<Py<PyList>>) -> PyInstructions {
+        let state = Mutex::new((self.capture.blocks(), Vec::new().into_iter()));
+        PyInstructions { state, missing }
     }
 
     /// Blocks of instructions, events and gaps, in order.
@@ -126,7 +158,7 @@ impl PyCapture {
 }
 
 /// What a function has executed.
-#[pyclass(name = "Function", frozen, get_all)]
+#[pyclass(module = "hartrace", name = "Function", frozen, get_all)]
 pub(crate) struct PyFunction {
     /// Its source, where the capture names sources.
     source: Option<u16>,
@@ -158,8 +190,28 @@ impl PyFunction {
 }
 
 /// The addresses of instructions.
-#[pyclass(name = "Instructions", frozen)]
-pub(crate) struct PyInstructions(Mutex<(hartrace::Blocks, vec::IntoIter<u64>)>);
+#[pyclass(module = "hartrace", name = "Instructions", frozen)]
+pub(crate) struct PyInstructions {
+    state: Mutex<(hartrace::Blocks, vec::IntoIter<u64>)>,
+    missing: Option<Py<PyList>>,
+}
+
+impl PyInstructions {
+    fn next(&self) -> Option<Result<u64, Error>> {
+        // A thread that panicked left nothing half done.
+        let mut state = self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (blocks, addresses) = &mut *state;
+        loop {
+            if let Some(address) = addresses.next() {
+                return Some(Ok(address));
+            }
+            match blocks.next()? {
+                Ok(block) => *addresses = block.addresses.into_iter(),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
 
 #[pymethods]
 impl PyInstructions {
@@ -168,26 +220,17 @@ impl PyInstructions {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        let next = py.detach(|| {
-            // A thread that panicked left nothing half done.
-            let mut state = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let (blocks, addresses) = &mut *state;
-            loop {
-                if let Some(address) = addresses.next() {
-                    return Some(Ok(address));
-                }
-                match blocks.next()? {
-                    Ok(block) => *addresses = block.addresses.into_iter(),
-                    Err(error) => return Some(Err(error)),
-                }
+        loop {
+            match (py.detach(|| self.next()), &self.missing) {
+                (Some(Err(error)), Some(missing)) => missing.bind(py).append(error.to_string())?,
+                (next, _) => return next.transpose().map_err(refused),
             }
-        });
-        next.transpose().map_err(refused)
+        }
     }
 }
 
 /// Steps of an execution.
-#[pyclass(name = "Steps", frozen)]
+#[pyclass(module = "hartrace", name = "Steps", frozen)]
 pub(crate) struct PySteps(Mutex<hartrace::Steps>);
 
 #[pymethods]
@@ -215,7 +258,13 @@ impl PySteps {
             Some(Err(Error::Gap(gap))) => {
                 let hartrace::Gap { source, at, cause } = gap;
                 let cause = cause.to_string();
-                PyGap { source, packet: at.packet, byte: at.byte, cause }.into_py_any(py)?
+                let (packet, byte) = (Some(at.packet), Some(at.byte));
+                PyGap { source, packet, byte, cause }.into_py_any(py)?
+            }
+            // What is missing at the end, or anywhere.
+            Some(Err(error @ Error::Incomplete(_))) => {
+                let cause = error.to_string();
+                PyGap { source: None, packet: None, byte: None, cause }.into_py_any(py)?
             }
             Some(Err(error)) => return Err(refused(error)),
         };
@@ -265,7 +314,7 @@ fn fields(py: Python<'_>, event: hartrace::Event) -> PyResult<(&'static str, Py<
 }
 
 /// Instructions that retired one after the other.
-#[pyclass(name = "Block", frozen, get_all)]
+#[pyclass(module = "hartrace", name = "Block", frozen, get_all)]
 pub(crate) struct PyBlock {
     source: Option<u16>,
     packet: u64,
@@ -289,7 +338,7 @@ impl PyBlock {
 }
 
 /// Something that happened between instructions.
-#[pyclass(name = "Event", frozen, get_all)]
+#[pyclass(module = "hartrace", name = "Event", frozen, get_all)]
 pub(crate) struct PyEvent {
     source: Option<u16>,
     packet: u64,
@@ -307,12 +356,12 @@ impl PyEvent {
     }
 }
 
-/// A stretch that could not be followed.
-#[pyclass(name = "Gap", frozen, get_all)]
+/// A stretch that could not be followed, or, without a position, what else is missing.
+#[pyclass(module = "hartrace", name = "Gap", frozen, get_all)]
 pub(crate) struct PyGap {
     source: Option<u16>,
-    packet: u64,
-    byte: u64,
+    packet: Option<u64>,
+    byte: Option<u64>,
     /// Why.
     cause: String,
 }
@@ -320,6 +369,9 @@ pub(crate) struct PyGap {
 #[pymethods]
 impl PyGap {
     fn __repr__(&self) -> String {
-        format!("<hartrace.Gap at packet {}: {}>", self.packet, self.cause)
+        match self.packet {
+            Some(packet) => format!("<hartrace.Gap at packet {packet}: {}>", self.cause),
+            None => format!("<hartrace.Gap: {}>", self.cause),
+        }
     }
 }

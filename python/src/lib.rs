@@ -230,6 +230,7 @@ fn compare(
 fn _hartrace(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("HartraceError", module.py().get_type::<HartraceError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("FORMS", capture::forms())?;
     module.add_class::<capture::PyCapture>()?;
     module.add_class::<capture::PyFunction>()?;
     module.add_class::<capture::PyBlock>()?;

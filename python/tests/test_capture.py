@@ -31,6 +31,22 @@ def whole(folder):
     kinds = {step.kind for step in steps if isinstance(step, hartrace.Event)}
     assert {"on", "context", "off"} <= kinds, kinds
 
+    capture.report("folded", output=folder / "sort.folded")
+    assert (folder / "sort.folded").read_bytes() == capture.report("folded")
+    assert set(hartrace.FORMS) >= {"folded", "pcs", "json"}
+    for wrong, expected in (
+        (lambda: hartrace.open(folder / "none"), FileNotFoundError),
+        (lambda: hartrace.open(path, threads=0), ValueError),
+        (lambda: capture.report("foldedd"), ValueError),
+        (lambda: capture.count(missing=5), TypeError),
+    ):
+        try:
+            wrong()
+        except expected as error:
+            assert "invalid zero" not in str(error)
+        else:
+            raise AssertionError(f"no {expected}")
+
     functions = capture.functions()
     assert sum(function.instructions for function in functions) == executed
     hottest = functions[0]
@@ -83,6 +99,8 @@ def damaged(folder):
     assert missing and 0 < count
     steps = list(capture.steps())
     gaps = [step for step in steps if isinstance(step, hartrace.Gap)]
+    listed = []
+    assert len(list(capture.instructions(missing=listed))) == count and listed
     assert gaps and all(gap.cause for gap in gaps)
     assert sum(len(step.addresses) for step in steps if isinstance(step, hartrace.Block)) == count
 
@@ -96,14 +114,16 @@ def arm(data):
         missing = []
         total = sum(function.instructions for function in capture.functions(missing=missing))
         assert total == capture.count(missing=missing), snapshot
-        followed = 0
-        try:
-            for step in capture.steps():
-                followed += len(step.addresses) if isinstance(step, hartrace.Block) else 0
-        except hartrace.HartraceError as error:
-            # What is missing at the end.
-            assert str(error) in missing, error
-        assert total == followed, snapshot
+        steps = list(capture.steps())
+        blocks = [step for step in steps if isinstance(step, hartrace.Block)]
+        assert total == sum(len(block.addresses) for block in blocks), snapshot
+        rest = [step.cause for step in steps if isinstance(step, hartrace.Gap) and step.packet is None]
+        assert set(rest) <= set(missing), rest
+        # One source alone.
+        sources = {block.source for block in blocks} - {None}
+        for source in sources:
+            alone = hartrace.open(snapshot, source=source).count(missing=[])
+            assert alone == sum(len(block.addresses) for block in blocks if block.source == source)
         executed += total
     return f"{len(snapshots)} snapshots, {executed} instructions"
 

@@ -13,7 +13,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut parsed = Vec::new();
     for item in Framing::Reference.frames(&CAPTURE) {
         // Damage is an item like any other: a tool would report it and continue.
-        let (byte, item) = item.map_err(|error| format!("{error:?}"))?;
+        let (byte, item) = item.map_err(|(byte, error)| format!("byte {byte}: {error}"))?;
         if let Item::Frame(frame) = item {
             let payload = Payload::parse(&layout, Ioptions::default(), &mut frame.payload())?;
             println!("byte {byte}: {payload}");

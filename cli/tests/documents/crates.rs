@@ -26,8 +26,8 @@ const PAGE_HEAD: &str = "\
 const PAGE_TAIL: &str = "
 ---
 
-Part of [hartrace](https://github.com/hartrace/hartrace), the processor trace toolkit; paths as `docs/...` are of that
-repository. Licensed under Apache-2.0 or MIT, as you like.
+Part of [hartrace](https://github.com/hartrace/hartrace), the processor trace toolkit, whose documents are named here by their paths.
+Licensed under Apache-2.0 or MIT, as you like.
 ";
 
 /// A package of the workspace.

@@ -41,11 +41,15 @@ pub(crate) fn trials(root: &Path, bless: bool) -> Vec<Trial> {
 fn interface(root: &Path, name: &str) -> Result<String, Failed> {
     // A folder of its own: the variable for rustdoc would have other crates built anew.
     let target = root.join("target/interfaces");
-    let output = Command::new(env!("CARGO"))
+    let cargo = Path::new(env!("CARGO"));
+    let output = Command::new(cargo)
         .args(["rustdoc", "--quiet", "--lib", "--all-features", "--package", name, "--target-dir"])
         .arg(&target)
         .args(["--", "-Zunstable-options", "--output-format", "json"])
         .env("RUSTC_BOOTSTRAP", "1")
+        // Not those that rustup takes for a package with a `rust-toolchain` of its own.
+        .env("RUSTC", cargo.with_file_name("rustc"))
+        .env("RUSTDOC", cargo.with_file_name("rustdoc"))
         .env_remove("RUSTDOCFLAGS")
         .current_dir(root)
         .output()?;

@@ -59,6 +59,14 @@ impl System {
         }
     }
 
+    /// All trace buffers.
+    pub fn buffers(&self) -> &[Buffer] {
+        match self {
+            Self::Snapshot(snapshot) => &snapshot.buffers,
+            Self::Package(package) => &package.buffers,
+        }
+    }
+
     /// The trace buffer of this name, or the first.
     pub fn buffer(&self, name: Option<&str>) -> Result<&Buffer, Error> {
         match self {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvError, SyncSender, sync_channel};
 
 /// Changes of the call stack that are passed on at once.
 const CHUNK: usize = 1 << 12;
@@ -52,6 +52,14 @@ pub enum Call {
         /// The source, where the capture names sources.
         source: Option<u16>,
     },
+    /// Part of the trace is missing here: all functions have been left, whether they returned or not, and those that are
+    /// active after it are entered when the trace shows it. [`Error::Gap`] says at the end what is missing.
+    Gap {
+        /// The source, where the capture names sources.
+        source: Option<u16>,
+        /// Instructions of the source before that.
+        at: u64,
+    },
 }
 
 #[derive(Copy, Clone)]
@@ -60,6 +68,7 @@ enum Change {
     Leave(Callee, u64),
     Repeat(u64),
     EndRepeat,
+    Gap(u64),
 }
 
 /// Calls in order: see [`Capture::calls`].
@@ -68,6 +77,7 @@ pub struct CallSteps<'c> {
     source: Option<u16>,
     ready: std::vec::IntoIter<Change>,
     missing: std::vec::IntoIter<Error>,
+    ended: bool,
     names: Names<'c>,
     known: HashMap<Callee, Arc<str>>,
 }
@@ -81,7 +91,7 @@ impl<'c> CallSteps<'c> {
             Calls::of_functions(Passing { parts: sender.clone() }, functions, capture.xlen());
         decode_aside(trace, report, sender, true);
         let (ready, missing) = (Vec::new().into_iter(), Vec::new().into_iter());
-        Self { parts, source: None, ready, missing, names, known: HashMap::new() }
+        Self { parts, source: None, ready, missing, ended: false, names, known: HashMap::new() }
     }
 
     fn name(&mut self, callee: Callee) -> Arc<str> {
@@ -106,16 +116,26 @@ impl Iterator for CallSteps<'_> {
                     }
                     Change::Repeat(times) => Call::Repeat { source, times },
                     Change::EndRepeat => Call::EndRepeat { source },
+                    Change::Gap(at) => Call::Gap { source, at },
                 }));
             }
             if let Some(error) = self.missing.next() {
                 return Some(Err(error));
             }
-            match self.parts.recv().ok()? {
-                Passed::Part(source, changes) => {
+            if self.ended {
+                return None;
+            }
+            match self.parts.recv() {
+                Ok(Passed::Part(source, changes)) => {
                     (self.source, self.ready) = (source, changes.into_iter());
                 }
-                Passed::End(missing) => self.missing = missing.into_iter(),
+                Ok(Passed::End(missing)) => {
+                    (self.missing, self.ended) = (missing.into_iter(), true);
+                }
+                Err(RecvError) => {
+                    self.ended = true;
+                    return Some(Err(Error::Stopped));
+                }
             }
         }
     }
@@ -178,6 +198,10 @@ impl Visit for Stack {
 
     fn end_turns(&mut self, _: u64) {
         self.push(Change::EndRepeat);
+    }
+
+    fn gap(&mut self, at: u64) {
+        self.push(Change::Gap(at));
     }
 }
 

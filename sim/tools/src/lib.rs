@@ -12,7 +12,7 @@
 //!     let mut sim = Simulation::build(&m.finish(), &Options::default())?;
 //!     let (value, next) = (sim.input("value_i")?, sim.output("next_o")?);
 //!     sim.set(value, 41);
-//!     sim.step()?;
+//!     sim.settle()?;
 //!     assert_eq!(sim.get(next), 42);
 //! }
 //! # Ok::<(), hartrace_hdl_tools::verilate::SimError>(())

@@ -52,7 +52,8 @@ impl System {
         let origins = self.origins(buffer)?;
         let layout = layout_of(buffer.format, frames)?;
         let capture = Capture::open(layout, self.bytes(buffer)).map_err(Error::of_read)?;
-        let gaps = capture.faults.iter().map(|fault| format!("frame: {fault:?}")).collect();
+        let gaps = |fault| format!("trace buffer {}: {fault}", buffer.name);
+        let gaps = capture.faults.iter().map(gaps).collect();
         let mut warnings = Vec::new();
         for origin in origins.iter().filter(|origin| !origin.is_read()) {
             // O2.

@@ -1,6 +1,7 @@
 use crate::coresight::id::{Source, TraceId};
 use crate::coresight::unpack::unpack;
 use crate::coresight::{FRAME, FSYNC, HSYNC};
+use core::fmt;
 
 /// How frames are found.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -81,6 +82,28 @@ pub enum Fault {
         /// How many bytes of it are present.
         bytes: u8,
     },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::HalfSync { index } => {
+                write!(f, "half synchronisation word within a frame, at byte {index}")
+            }
+            Self::FullSync { index } => {
+                write!(f, "frame cut off by a full synchronisation word, at byte {index}")
+            }
+            Self::Reset { index, words } => {
+                write!(f, "{words} full synchronisation words instead of frames, at byte {index}")
+            }
+            Self::Incomplete { index, bytes } => {
+                write!(
+                    f,
+                    "the trace ends within the frame at byte {index}, after {bytes} bytes of it"
+                )
+            }
+        }
+    }
 }
 
 /// How many bytes of a capture were used for what.
