@@ -196,6 +196,11 @@ fn options_that_mean_nothing() {
         ("check calls.te --against calls.htr --hart 5".into(), "--hart is for logs of Spike"),
         ("compare calls.htr --elf calls.elf --hart 5".into(), "--hart is for logs of Spike"),
         ("export calls.te --to speedscope --clock cycles -o x".into(), "E-Trace counts no cycles"),
+        ("export calls.te --to callgrind --clock ticks -o x".into(), "callgrind has no times"),
+        (
+            "export calls.te --to speedscope --ticks-per-second 5 -o x".into(),
+            "speedscope has no seconds",
+        ),
         (
             "decode --snapshot folder --find-sync".into(),
             "--find-sync means nothing with a snapshot",
