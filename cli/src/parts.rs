@@ -3,7 +3,7 @@
 use crate::args::{MergeArgs, PartArgs, PlanArgs};
 use crate::failure::{Failure, Status, warn};
 use crate::files;
-use hartrace_report::parts::{
+use hartrace_parts::{
     Extent, PartsError, SourceSummary, Summary, decode_to_file, merge_files, plan_to_file,
 };
 use std::io::Write;

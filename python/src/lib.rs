@@ -11,7 +11,7 @@ use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Wor
 use hartrace_executions::executed::bundled::PROGRAMS;
 use hartrace_executions::executed::round::{RoundError, Trial};
 use hartrace_executions::executed::{Program, ProgramError, modes};
-use hartrace_report::parts::{
+use hartrace_parts::{
     Emit, Extent, Input, ParquetInput, PartsError, Table, decode, decode_to_file, merge_files,
     plan_of_file, plan_to_file,
 };
@@ -128,7 +128,7 @@ fn merge(
 }
 
 /// A summary, without what only merging needs.
-fn json(summary: &hartrace_report::parts::Summary) -> PyResult<String> {
+fn json(summary: &hartrace_parts::Summary) -> PyResult<String> {
     let value = serde_json::json!({
         "emit": summary.emit,
         "parts": [summary.parts.start, summary.parts.end],

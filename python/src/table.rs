@@ -5,7 +5,7 @@ use arrow_array::{
     ArrayRef, RecordBatch, RecordBatchIterator, StringArray, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema};
-use hartrace_report::parts::{Batch, Field, Kind, Table};
+use hartrace_parts::{Batch, Field, Kind, Table};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;

@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// All crates, from the lowest up: a crate depends only on those before it. Read from top to bottom, this is the structure of
 /// the workspace.
-const ORDER: [&str; 28] = [
+const ORDER: [&str; 29] = [
     // Packets and instructions.
     "hartrace-bits",
     "hartrace-etrace",
@@ -22,6 +22,7 @@ const ORDER: [&str; 28] = [
     "hartrace-encoder",
     "hartrace-capture",
     "hartrace-report",
+    "hartrace-parts",
     "hartrace",
     // Models, what they execute, and what E-Trace is compared with.
     "hartrace-golden",
@@ -57,8 +58,16 @@ const CHECKED_BY_GOLDEN: [&str; 3] =
 const GOLDEN_WITH_ISA: &str = "arm";
 
 /// Crates whose files are written whole or not at all, by `decoder/capture/src/output.rs`.
-const WRITERS: [&str; 7] =
-    ["cli", "hartrace", "decoder/capture", "decoder/report", "executions", "compressors", "python"];
+const WRITERS: [&str; 8] = [
+    "cli",
+    "hartrace",
+    "decoder/capture",
+    "decoder/report",
+    "decoder/parts",
+    "executions",
+    "compressors",
+    "python",
+];
 
 /// Sources of these crates that open files for writing by themselves, and why they may.
 const WRITING: [(&str, &str); 7] = [

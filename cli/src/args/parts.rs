@@ -1,7 +1,7 @@
 //! Arguments of `hartrace plan`, `part` and `merge`.
 
 use clap::Args;
-use hartrace_report::parts::{Emit, Share};
+use hartrace_parts::{Emit, Share};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 

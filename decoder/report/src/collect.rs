@@ -73,6 +73,11 @@ impl<S> Noted<S> {
         Self { sink, instructions: 0, gaps: Vec::new(), strict, ended: false }
     }
 
+    /// Instructions that the sink got.
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
     /// The sink, and the gaps with where decoding resumed, and where traces start and end.
     pub fn into_parts(self) -> (S, Vec<(StreamPos, Event)>) {
         (self.sink, self.gaps)

@@ -15,6 +15,7 @@ pub use crate::collect::{Decoder, Noted};
 pub use crate::erased::{Erased, OtherSink};
 pub use crate::part::{Item, Part, Retired};
 pub use crate::printer::{OneSource, SeveralSources};
+pub use crate::report::PART_BYTES;
 
 /// Approximate bytes in a part of a capture, where results are printed as they come. The text of a part may be a thousand
 /// times as long, and has to wait for its turn; if it is short enough to stay in a cache, threads gain more.

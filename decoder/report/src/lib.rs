@@ -74,10 +74,6 @@
 //!
 //! [`html`] makes one page of a trace: a timeline of calls, functions, loops, and packets.
 //!
-//! # Captures larger than one machine
-//!
-//! [`parts`] plans captures, decodes parts of them into tables, and merges these.
-//!
 //! # Guarantees
 //!
 //! Nothing here panics, for any capture and any program. Memory does not grow with the length of the trace,
@@ -116,7 +112,6 @@ mod ordered;
 pub mod packets;
 mod part;
 mod part_pool;
-pub mod parts;
 mod pcs;
 mod print;
 mod printer;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 /// Bytes that the result of a part may use before it is passed on. It should stay in the caches, although
 /// a few bytes of trace may stand for megabytes of addresses.
-pub(crate) const PART_BYTES: usize = 1 << 20;
+pub const PART_BYTES: usize = 1 << 20;
 
 /// A report: joins the decoded parts of a capture, and writes the result.
 pub trait Report {

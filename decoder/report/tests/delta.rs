@@ -2,7 +2,6 @@
 
 // Only some of it is used here.
 #[allow(dead_code)]
-#[path = "parts/captures.rs"]
 mod captures;
 
 use captures::{Folder, follow, trace};

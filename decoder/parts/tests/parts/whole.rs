@@ -4,12 +4,12 @@ use crate::captures::follow;
 use hartrace_capture::decode::CaptureDecoder;
 use hartrace_decoder::calls::{CallStack, Frame, Functions, Transfers, Visit, Why};
 use hartrace_decoder::{Count, Coverage, Edges, Event, Leaves};
+#[cfg(feature = "parquet")]
+use hartrace_parts::Input;
+use hartrace_parts::{Emit, Field, Kind, Table};
 use hartrace_report::Report;
 use hartrace_report::decode::Noted;
 use hartrace_report::lists::{Blocks, Ordered};
-#[cfg(feature = "parquet")]
-use hartrace_report::parts::Input;
-use hartrace_report::parts::{Emit, Field, Kind, Table};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::num::NonZeroUsize;

@@ -7,10 +7,10 @@ use super::prepared::Prepared;
 use super::rows::{Emit, Field, Output, Writer};
 use super::sinks::Runs;
 use super::summary::{EdgeEnds, Ends, SourceSummary, Summary};
-use crate::decode::Noted;
 use hartrace_decoder::calls::{Functions, Reducer, Span, Transfers, Why};
 use hartrace_decoder::stream::{self, StretchError};
 use hartrace_decoder::{Count, Coverage, Edges, Endings, Event, OpenEnds, Sink, StreamPos};
+use hartrace_report::decode::Noted;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
@@ -93,7 +93,7 @@ impl<'a> Job<'a> {
             &self.part.stretch()?,
             &|| Noted::new(make(), false),
             &mut |noted| {
-                total.instructions = total.instructions.wrapping_add(noted.instructions);
+                total.instructions = total.instructions.wrapping_add(noted.instructions());
                 let (sink, gaps) = noted.into_parts();
                 for (at, event) in &gaps {
                     total.event(*at, *event);

@@ -1,6 +1,10 @@
 //! Reports are the same on any number of threads, byte for byte.
 
-use crate::captures::{Folder, damaged, follow, several_sources, trace_synchronised};
+// Only some of it is used here.
+#[allow(dead_code)]
+mod captures;
+
+use captures::{Folder, damaged, follow, several_sources, trace_synchronised};
 use hartrace_capture::decode::CaptureDecoder;
 use hartrace_decoder::Count;
 use hartrace_report::calls::Timing;

@@ -22,7 +22,7 @@ impl Sink for Runs {
 
     #[inline]
     fn is_full(&self) -> bool {
-        size_of_val(self.0.as_slice()) >= crate::report::PART_BYTES
+        size_of_val(self.0.as_slice()) >= hartrace_report::decode::PART_BYTES
     }
 
     fn event(&mut self, _: StreamPos, event: Event) {

@@ -1,7 +1,7 @@
 //! Plans, tables and captures that have changed since they were written are named, and give no other result.
 
 use crate::captures::{Folder, replace, trace_synchronised};
-use hartrace_report::parts::{Emit, PartsError, Plan, Table, decode};
+use hartrace_parts::{Emit, PartsError, Plan, Table, decode};
 use std::fs;
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ fn every_bit_of_a_plan_counts() {
 #[cfg(feature = "parquet")]
 #[test]
 fn every_bit_of_a_table_counts() {
-    use hartrace_report::parts::{Input, ParquetInput, ParquetOutput};
+    use hartrace_parts::{Input, ParquetInput, ParquetOutput};
     let folder = Folder::new("flipped-tables");
     let (_, plan) = planned(&folder);
     let path = folder.path().join("part.parquet");

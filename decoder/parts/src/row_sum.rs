@@ -51,7 +51,7 @@ impl RowSum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parts::Emit;
+    use crate::Emit;
 
     #[test]
     fn rows_do_not_depend_on_batches() {

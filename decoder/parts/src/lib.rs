@@ -6,7 +6,7 @@
 //! process that decodes everything.
 //!
 //! ```no_run
-//! use hartrace_report::parts::{Emit, Plan, Table, decode, merge};
+//! use hartrace_parts::{Emit, Plan, Table, decode, merge};
 //! use std::path::Path;
 //!
 //! let folder = Path::new(".");
@@ -39,6 +39,15 @@
 //! a capture that has changed.
 //!
 //! Only E-Trace is cut. Captures of ETMv4, ETE and PTM, recordings of perf, bundles and compressed files are refused.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 mod block_sums;
 mod blocks;

@@ -1,12 +1,14 @@
 //! Captures that are decoded in parts give the tables of one process, however they are cut, merged and damaged.
 
+// Only some of it is used here.
+#[allow(dead_code)]
+#[path = "../../../report/tests/captures/mod.rs"]
 mod captures;
 mod changed;
-mod threads;
 mod whole;
 
 use captures::{Folder, damaged, replace, several_sources, trace};
-use hartrace_report::parts::{
+use hartrace_parts::{
     Emit, PartsError, Plan, Share, Table, decode, merge, merge_share, merge_some,
 };
 use hartrace_tests::case::Dice;
@@ -252,7 +254,7 @@ fn captures_that_cannot_be_cut_have_names() {
 #[cfg(feature = "parquet")]
 #[test]
 fn tables_in_files() {
-    use hartrace_report::parts::{Input, ParquetInput, ParquetOutput};
+    use hartrace_parts::{Input, ParquetInput, ParquetOutput};
     let folder = Folder::new("parquet");
     let traces = ["delta", "ir"].map(|mode| trace(&folder, "calls", mode, 100_000));
     let capture = several_sources(&folder, &traces, &mut Dice::new(5));
