@@ -16,7 +16,7 @@
 //! where it is. Recordings of big-endian machines and with compressed records (`perf record -z`) are refused.
 
 mod attrs;
-mod aux;
+mod aux_area;
 mod changes;
 mod error;
 mod features;
@@ -27,7 +27,7 @@ mod pieces;
 mod recording;
 mod records;
 
-pub use aux::{Missing, Piece};
+pub use aux_area::{Missing, Piece};
 pub use error::Error;
 pub use finder::{Finder, Given};
 pub use info::{Coresight, EtmRegisters, HwId, Riscv, RiscvCpu, RiscvLayout, Trace, Unit};

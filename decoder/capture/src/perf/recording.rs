@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::attrs::{Attrs, SampleId};
-use super::aux::{Aux, Buffers, Missing, Piece};
+use super::aux_area::{Aux, Buffers, Missing, Piece};
 use super::changes::{Change, Changes, File};
 use super::features::{Features, hex};
 use super::fields::Fields;
