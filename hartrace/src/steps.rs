@@ -136,9 +136,8 @@ fn decode_aside<R: Report + Send + 'static, T: Send + 'static>(
         }
         missing.extend(trace.losses().into_iter().map(Error::Incomplete));
         missing.extend(outcome.err());
-        let end = missing;
         // Nobody may be there any more.
-        let _ = parts.send(Passed::End(end));
+        let _ = parts.send(Passed::End(missing));
     });
 }
 

@@ -5,6 +5,7 @@ mod traced;
 use hartrace::{Call, Capture, Count, Coverage, Edges, Error, Form, OpenError, Options, Step};
 use hartrace_capture::description::Description;
 use hartrace_executions::executed::bundled::PROGRAMS;
+use hartrace_tests::captures::Folder;
 use std::collections::BTreeMap;
 use std::fs;
 use traced::trace;
@@ -12,7 +13,8 @@ use traced::trace;
 #[test]
 fn every_instruction_is_there() {
     for (name, _) in PROGRAMS {
-        let (path, executed) = trace(name, "delta", "instructions");
+        let folder = Folder::new("instructions");
+        let (path, executed) = trace(&folder, name, "delta");
         let capture = hartrace::open(&path).unwrap();
         assert_eq!(capture.warnings(), [""; 0]);
         assert_eq!(
@@ -34,7 +36,8 @@ fn every_instruction_is_there() {
 
 #[test]
 fn sums_agree_with_steps() {
-    let (path, executed) = trace("calls", "ir+bp", "sums");
+    let folder = Folder::new("sums");
+    let (path, executed) = trace(&folder, "calls", "ir+bp");
     let capture = Capture::open(&path).unwrap();
     let mut addresses = executed.clone();
     addresses.sort_unstable();
@@ -65,7 +68,8 @@ fn sums_agree_with_steps() {
 fn functions_and_calls_agree() {
     for name in ["calls", "sort"] {
         let Some(_) = PROGRAMS.iter().find(|(other, _)| *other == name) else { continue };
-        let (path, executed) = trace(name, "delta", "functions");
+        let folder = Folder::new("functions");
+        let (path, executed) = trace(&folder, name, "delta");
         let capture = hartrace::open(&path).unwrap();
         let functions = capture.functions().unwrap().complete().unwrap();
         let own: u64 = functions.iter().map(|function| function.instructions).sum();
@@ -115,7 +119,8 @@ fn functions_and_calls_agree() {
 
 #[test]
 fn nothing_is_missing_in_silence() {
-    let (path, executed) = trace("calls", "delta", "damage");
+    let folder = Folder::new("damage");
+    let (path, executed) = trace(&folder, "calls", "delta");
     let whole = fs::read(&path).unwrap();
     let elf = path.with_file_name("calls.elf");
     let options = Options::default().program(&elf).parameters(Description::place(&path));
@@ -168,7 +173,8 @@ fn nothing_is_missing_in_silence() {
 /// An iterator that nobody asks any more ends its thread, and a second one starts anew.
 #[test]
 fn iterators_can_be_dropped() {
-    let (path, executed) = trace("calls", "delta", "drop");
+    let folder = Folder::new("drop");
+    let (path, executed) = trace(&folder, "calls", "delta");
     let capture = hartrace::open(&path).unwrap();
     for _ in 0..50 {
         let first: Vec<_> =
@@ -180,7 +186,8 @@ fn iterators_can_be_dropped() {
 
 #[test]
 fn streams_are_read_once() {
-    let (path, executed) = trace("calls", "delta", "stream");
+    let folder = Folder::new("stream");
+    let (path, executed) = trace(&folder, "calls", "delta");
     let input = fs::File::open(&path).unwrap();
     let options = Options::default()
         .program(path.with_file_name("calls.elf"))
@@ -199,7 +206,8 @@ fn streams_are_read_once() {
 
 #[test]
 fn what_cannot_be_opened_says_why() {
-    let (path, _) = trace("calls", "delta", "errors");
+    let folder = Folder::new("errors");
+    let (path, _) = trace(&folder, "calls", "delta");
     let folder = path.parent().unwrap();
     let missing = hartrace::open(folder.join("none.trace")).unwrap_err();
     assert!(missing.to_string().contains("none.trace: cannot read"), "{missing}");
@@ -220,7 +228,8 @@ fn what_cannot_be_opened_says_why() {
 /// Calls say where something is missing, and what at the end.
 #[test]
 fn gaps_are_among_calls() {
-    let (path, _) = trace("sort", "delta", "gaps");
+    let folder = Folder::new("gaps");
+    let (path, _) = trace(&folder, "sort", "delta");
     let options = Options::default()
         .program(path.with_file_name("sort.elf"))
         .parameters(Description::place(&path));
@@ -248,7 +257,8 @@ fn gaps_are_among_calls() {
 
 #[test]
 fn another_program_is_doubtful() {
-    let (path, _) = trace("sort", "delta", "another");
+    let folder = Folder::new("another");
+    let (path, _) = trace(&folder, "sort", "delta");
     let mut elf = fs::read(path.with_file_name("sort.elf")).unwrap();
     // The first instruction has another operand, and the trace can be followed all the same.
     // It is in the second of the program's headers, which are of 56 bytes after the header of the file.
@@ -268,7 +278,8 @@ fn another_program_is_doubtful() {
 /// What was given is used, or refused.
 #[test]
 fn nothing_that_is_given_is_ignored() {
-    let (path, _) = trace("calls", "delta", "given");
+    let folder = Folder::new("given");
+    let (path, _) = trace(&folder, "calls", "delta");
     let mut options = Options::default();
     options.buffer = Some("ETB".into());
     let error = options.open(&path).unwrap_err();
@@ -286,7 +297,8 @@ fn a_panic_is_not_the_end() {
             panic!("as meant by the test")
         }
     }
-    let (path, _) = trace("calls", "delta", "panic");
+    let folder = Folder::new("panic");
+    let (path, _) = trace(&folder, "calls", "delta");
     let options = Options::default()
         .program(path.with_file_name("calls.elf"))
         .parameters(Description::place(&path));

@@ -13,6 +13,8 @@ mod print_steps;
 mod sum_of_your_own;
 mod traced;
 
+use hartrace_tests::captures::Folder;
+
 #[test]
 fn encode_run() {
     encode_run::main().expect("it runs");
@@ -20,13 +22,15 @@ fn encode_run() {
 
 #[test]
 fn hottest_functions() {
-    let (capture, _) = traced::trace("sort", "delta", "hottest");
+    let folder = Folder::new("hottest");
+    let (capture, _) = traced::trace(&folder, "sort", "delta");
     hottest_functions::print(&capture).expect("it runs");
 }
 
 #[test]
 fn print_steps() {
-    let (capture, _) = traced::trace("sort", "delta", "steps");
+    let folder = Folder::new("steps");
+    let (capture, _) = traced::trace(&folder, "sort", "delta");
     let mut out = Vec::new();
     print_steps::print(&capture, &capture.with_file_name("sort.elf"), &mut out).expect("it runs");
     assert!(String::from_utf8(out).unwrap().lines().count() > 1000);
@@ -37,7 +41,8 @@ fn print_steps() {
 
 #[test]
 fn sum_of_your_own() {
-    let (capture, executed) = traced::trace("sort", "delta", "own");
+    let folder = Folder::new("own");
+    let (capture, executed) = traced::trace(&folder, "sort", "delta");
     let count = sum_of_your_own::print(&capture).expect("it runs");
     let expected = executed.iter().filter(|pc| (0x8000_0000..0x8000_0400).contains(*pc)).count();
     assert!(count == expected as u64 && count > 1000, "{count}, not {expected}");

@@ -1,5 +1,6 @@
 //! Helpers for tests that span several crates; the tests are in the folder `tests` next to this
 //! one.
+pub mod captures;
 pub mod case;
 pub mod cva6;
 pub mod fault;

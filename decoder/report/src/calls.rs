@@ -1,5 +1,6 @@
 //! Reports of call stacks.
 
+mod active;
 mod callgrind;
 mod folded;
 mod functions;
@@ -14,6 +15,7 @@ pub(crate) mod tests;
 mod tree;
 mod turns;
 
+pub(crate) use active::Active;
 pub use callgrind::Callgrind;
 pub use folded::Folded;
 pub use functions::{FunctionTotal, FunctionTotals};

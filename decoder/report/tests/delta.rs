@@ -1,16 +1,12 @@
 //! What two captures have in common need not be decoded to find where they differ.
 
-// Only some of it is used here.
-#[allow(dead_code)]
-mod captures;
-
-use captures::{Folder, follow, trace};
 use hartrace_capture::decode::CaptureDecoder;
 use hartrace_capture::params::{Draft, Given, Setup};
 use hartrace_capture::programs::Programs;
 use hartrace_decoder::calls::Functions;
 use hartrace_report::delta::{self, Capture, Delta, Ended, Later, Stretch};
 use hartrace_report::gaps::Gaps;
+use hartrace_tests::captures::{Folder, follow, trace};
 use hartrace_tests::case::Dice;
 use std::fs;
 use std::sync::Arc;

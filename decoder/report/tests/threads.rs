@@ -1,10 +1,5 @@
 //! Reports are the same on any number of threads, byte for byte.
 
-// Only some of it is used here.
-#[allow(dead_code)]
-mod captures;
-
-use captures::{Folder, damaged, follow, several_sources, trace_synchronised};
 use hartrace_capture::decode::CaptureDecoder;
 use hartrace_decoder::Count;
 use hartrace_report::calls::Timing;
@@ -13,6 +8,7 @@ use hartrace_report::gaps::Gaps;
 use hartrace_report::limits::{Limits, Position, SharedLimits};
 use hartrace_report::tables::Naming;
 use hartrace_report::{Form, FormContext, NoLines};
+use hartrace_tests::captures::{Folder, damaged, follow, several_sources, trace_synchronised};
 use hartrace_tests::case::Dice;
 use std::convert::Infallible;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Plans, tables and captures that have changed since they were written are named, and give no other result.
 
-use crate::captures::{Folder, replace, trace_synchronised};
 use hartrace_parts::{Emit, PartsError, Plan, Table, decode};
+use hartrace_tests::captures::{Folder, replace, trace_synchronised};
 use std::fs;
 use std::path::PathBuf;
 

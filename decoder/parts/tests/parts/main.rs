@@ -1,16 +1,12 @@
 //! Captures that are decoded in parts give the tables of one process, however they are cut, merged and damaged.
 
-// Only some of it is used here.
-#[allow(dead_code)]
-#[path = "../../../report/tests/captures/mod.rs"]
-mod captures;
 mod changed;
 mod whole;
 
-use captures::{Folder, damaged, replace, several_sources, trace};
 use hartrace_parts::{
     Emit, PartsError, Plan, Share, Table, decode, merge, merge_share, merge_some,
 };
+use hartrace_tests::captures::{Folder, damaged, replace, several_sources, trace};
 use hartrace_tests::case::Dice;
 use std::path::Path;
 use whole::{Row, rows, whole};

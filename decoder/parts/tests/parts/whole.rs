@@ -1,6 +1,5 @@
 //! What one process makes of a capture.
 
-use crate::captures::follow;
 use hartrace_capture::decode::CaptureDecoder;
 use hartrace_decoder::calls::{CallStack, Frame, Functions, Transfers, Visit, Why};
 use hartrace_decoder::{Count, Coverage, Edges, Event, Leaves};
@@ -10,6 +9,7 @@ use hartrace_parts::{Emit, Field, Kind, Table};
 use hartrace_report::Report;
 use hartrace_report::decode::Noted;
 use hartrace_report::lists::{Blocks, Ordered};
+use hartrace_tests::captures::follow;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::num::NonZeroUsize;

@@ -1,6 +1,6 @@
 //! The file format of callgrind, which KCachegrind and `callgrind_annotate` read.
 
-use super::{CallForm, Callee, Names, Turns};
+use super::{Active, CallForm, Callee, Names};
 use hartrace_decoder::calls::{CallStack, Frame, Transfers, Visit};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -16,13 +16,7 @@ pub struct Callgrind;
 pub struct Costs {
     functions: BTreeMap<Callee, u64>,
     calls: BTreeMap<(Callee, Callee), Called>,
-    /// Functions that are active, with the number of instructions before each.
-    active: Vec<(Callee, u64)>,
-    /// Instructions up to here are counted.
-    counted: u64,
-    turns: Turns,
-    /// The fewest active functions since the turns began.
-    fewest: usize,
+    active: Active,
 }
 
 /// Calls of a function by another one.
@@ -34,13 +28,10 @@ struct Called {
 
 impl Costs {
     fn count(&mut self, at: u64) {
-        // Instructions outside of any function: there is always one, so there are none.
-        if let Some((function, _)) = self.active.last() {
-            let insns = self.functions.entry(*function).or_default();
-            let more = self.turns.all(at.saturating_sub(self.counted));
+        if let Some((function, more)) = self.active.count(at) {
+            let insns = self.functions.entry(function).or_default();
             *insns = insns.saturating_add(more);
         }
-        self.counted = at;
     }
 }
 
@@ -50,34 +41,28 @@ impl Visit for Costs {
     fn enter(&mut self, frame: &Frame, at: u64) {
         self.count(at);
         let callee = Callee::from(frame);
-        self.active.push((callee, at));
+        self.active.enter(callee, at);
         self.functions.entry(callee).or_default();
     }
 
     fn leave(&mut self, _: &Frame, at: u64) {
         self.count(at);
-        let Some((function, since)) = self.active.pop() else { return };
-        self.fewest = self.fewest.min(self.active.len());
-        if let Some((caller, _)) = self.active.last() {
-            let called = self.calls.entry((*caller, function)).or_default();
-            called.times = called.times.saturating_add(self.turns.all(1));
-            let insns = self.turns.all(at.saturating_sub(since));
+        let Some((function, times, insns)) = self.active.leave(at) else { return };
+        if let Some(caller) = self.active.innermost() {
+            let called = self.calls.entry((caller, function)).or_default();
+            called.times = called.times.saturating_add(times);
             called.insns = called.insns.saturating_add(insns);
         }
     }
 
     fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
         self.count(at);
-        (self.turns, self.fewest) = (Turns::begin(times, more), self.active.len());
+        self.active.begin_turns(times, more);
     }
 
     fn end_turns(&mut self, at: u64) {
         self.count(at);
-        // What the first turn has entered, and not left, was entered by the last.
-        for (_, since) in self.active.iter_mut().skip(self.fewest) {
-            *since = since.saturating_add(self.turns.more);
-        }
-        self.counted = self.turns.end(at);
+        self.active.end_turns(at);
     }
 }
 

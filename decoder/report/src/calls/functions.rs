@@ -1,6 +1,6 @@
 //! What each function has executed, alone and with everything that it called.
 
-use super::{CallForm, Callee, Names, Turns};
+use super::{Active, CallForm, Callee, Names};
 use hartrace_decoder::calls::{CallStack, Frame, Transfers, Visit};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -33,13 +33,7 @@ pub struct FunctionTotals {
 #[derive(Debug, Default)]
 pub struct Totals {
     functions: BTreeMap<Callee, Total>,
-    /// Functions that are active, with the number of instructions before each.
-    active: Vec<(Callee, u64)>,
-    /// Instructions up to here are counted.
-    counted: u64,
-    turns: Turns,
-    /// The fewest active functions since the turns began.
-    fewest: usize,
+    active: Active,
 }
 
 #[derive(Copy, Clone, Debug, Default)]
@@ -53,12 +47,10 @@ struct Total {
 
 impl Totals {
     fn count(&mut self, at: u64) {
-        if let Some((function, _)) = self.active.last() {
-            let more = self.turns.all(at.saturating_sub(self.counted));
-            let total = self.functions.entry(*function).or_default();
-            total.own = total.own.saturating_add(more);
+        if let Some((function, insns)) = self.active.count(at) {
+            let total = self.functions.entry(function).or_default();
+            total.own = total.own.saturating_add(insns);
         }
-        self.counted = at;
     }
 }
 
@@ -68,36 +60,30 @@ impl Visit for Totals {
     fn enter(&mut self, frame: &Frame, at: u64) {
         self.count(at);
         let callee = Callee::from(frame);
-        self.active.push((callee, at));
+        let times = self.active.enter(callee, at);
         let total = self.functions.entry(callee).or_default();
-        total.calls = total.calls.saturating_add(self.turns.all(1));
+        total.calls = total.calls.saturating_add(times);
         total.depth = total.depth.saturating_add(1);
     }
 
     fn leave(&mut self, _: &Frame, at: u64) {
         self.count(at);
-        let Some((function, since)) = self.active.pop() else { return };
-        self.fewest = self.fewest.min(self.active.len());
+        let Some((function, _, insns)) = self.active.leave(at) else { return };
         let total = self.functions.entry(function).or_default();
         total.depth = total.depth.saturating_sub(1);
         if total.depth == 0 {
-            let insns = self.turns.all(at.saturating_sub(since));
             total.with_callees = total.with_callees.saturating_add(insns);
         }
     }
 
     fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
         self.count(at);
-        (self.turns, self.fewest) = (Turns::begin(times, more), self.active.len());
+        self.active.begin_turns(times, more);
     }
 
     fn end_turns(&mut self, at: u64) {
         self.count(at);
-        // What the first turn has entered, and not left, was entered by the last.
-        for (_, since) in self.active.iter_mut().skip(self.fewest) {
-            *since = since.saturating_add(self.turns.more);
-        }
-        self.counted = self.turns.end(at);
+        self.active.end_turns(at);
     }
 }
 

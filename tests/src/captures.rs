@@ -1,5 +1,6 @@
 //! Captures of bundled programs, with descriptions.
 
+use crate::case::Dice;
 use hartrace_capture::decode::CaptureDecoder;
 use hartrace_capture::described::{Described, DescribedError};
 use hartrace_capture::description::Description;
@@ -11,23 +12,25 @@ use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_executions::executed::bundled::PROGRAMS;
 use hartrace_executions::executed::round::{RoundError, Trial};
 use hartrace_executions::executed::{Program, ProgramError, modes};
-use hartrace_tests::case::Dice;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A folder that is removed at the end.
-pub(crate) struct Folder(PathBuf);
+#[derive(Debug)]
+pub struct Folder(PathBuf);
 
 impl Folder {
-    pub(crate) fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("parts-{name}"));
+    /// An empty folder. Tests that run at the same time have names of their own.
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("hartrace-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("there is room");
         Self(path)
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Its path.
+    pub fn path(&self) -> &Path {
         &self.0
     }
 }
@@ -39,7 +42,7 @@ impl Drop for Folder {
 }
 
 /// Traces a bundled program; returns the capture.
-pub(crate) fn trace(folder: &Folder, name: &str, mode: &str, limit: u64) -> PathBuf {
+pub fn trace(folder: &Folder, name: &str, mode: &str, limit: u64) -> PathBuf {
     let (_, elf) = PROGRAMS.iter().find(|(other, _)| *other == name).expect("it is bundled");
     let file = folder.path().join(format!("{name}.elf"));
     fs::write(&file, elf).expect("there is room");
@@ -56,7 +59,7 @@ pub(crate) fn trace(folder: &Folder, name: &str, mode: &str, limit: u64) -> Path
 }
 
 /// The same with a synchronisation after every so many packets.
-pub(crate) fn trace_synchronised(
+pub fn trace_synchronised(
     folder: &Folder,
     name: &str,
     mode: &str,
@@ -86,7 +89,7 @@ pub(crate) fn trace_synchronised(
 }
 
 /// Writes a capture, or replaces it by another one, that its description fits.
-pub(crate) fn replace(capture: &Path, bytes: &[u8]) {
+pub fn replace(capture: &Path, bytes: &[u8]) {
     if !capture.exists() {
         // Without a capture there is no description of it.
         fs::write(capture, []).expect("there is room");
@@ -98,7 +101,7 @@ pub(crate) fn replace(capture: &Path, bytes: &[u8]) {
 }
 
 /// How a capture is decoded.
-pub(crate) fn follow(capture: &Path) -> CaptureDecoder {
+pub fn follow(capture: &Path) -> CaptureDecoder {
     let described = Described::find(capture).expect("it has a description");
     let setup = described.setup(None, &Given::default()).expect("it is complete");
     let code = described.code(|path| Ok::<_, DescribedError>(fs::read(path).expect("it is there")));
@@ -109,7 +112,7 @@ pub(crate) fn follow(capture: &Path) -> CaptureDecoder {
 }
 
 /// Puts traces of one program into one capture, each as a source of its own.
-pub(crate) fn several_sources(folder: &Folder, traces: &[PathBuf], dice: &mut Dice) -> PathBuf {
+pub fn several_sources(folder: &Folder, traces: &[PathBuf], dice: &mut Dice) -> PathBuf {
     let params = EncapParams::new(4, 2, 0).expect("fields fit");
     let mut streams: Vec<_> = (1..)
         .zip(traces)
@@ -158,7 +161,7 @@ pub(crate) fn several_sources(folder: &Folder, traces: &[PathBuf], dice: &mut Di
 }
 
 /// A copy of a capture in which some bytes were changed, some were lost, and some were added.
-pub(crate) fn damaged(capture: &Path, number: usize, dice: &mut Dice) -> PathBuf {
+pub fn damaged(capture: &Path, number: usize, dice: &mut Dice) -> PathBuf {
     let mut bytes = fs::read(capture).expect("it was written");
     for _ in 0..12 {
         let at = dice.range(0, bytes.len() as u64 - 40) as usize;
