@@ -32,7 +32,7 @@ Runs the given parts in order, or all of them:
     cva6      programs on the CVA6 core, in Verilator, alone and traced
   programs  the bundled programs end well and rebuild to the same bytes
   fuzz      every fuzz target for a while
-  python    the wheel of the Python package; hostile inputs; a capture on a Dask cluster, with a worker that dies; SQL
+  python    the wheel of the Python package, its stubs and Ctrl-C; hostile inputs; a capture on a Dask cluster, with a worker that dies; SQL
   docs      rustdoc without warnings; the sessions in the documents print what they say; numbers,
             links and paths in the documents
   help      this text
@@ -77,9 +77,10 @@ debian() {
         command -v sudo >/dev/null || { echo "please install: ${missing[*]}" >&2 && return 1; }
         as_root=(sudo)
     fi
-    "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -qq -y --no-install-recommends "${missing[@]}"
+    # Another installation may be going on.
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -qq)
+    "${as_root[@]}" "${apt[@]}" update
+    "${as_root[@]}" "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
 }
 
 # component COMMAND COMPONENT: a part of the Rust toolchain.
@@ -191,6 +192,7 @@ readonly cva6=(hartrace-cva6-sim)
 prepare_unit() {
     debian riscv64-unknown-elf-objdump binutils-riscv64-unknown-elf \
         qemu-riscv64 qemu-user qemu-system-riscv64 qemu-system-misc cc gcc \
+        riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu riscv64-linux-gnu-g++ g++-riscv64-linux-gnu \
         trc_pkt_lister libopencsd-bin callgrind_annotate valgrind lcov lcov \
         llvm-profdata-19 llvm-19 merge-fdata-19 bolt-19 chromium chromium
     venv readers cli/tests/readers/requirements.txt
@@ -200,11 +202,13 @@ prepare_unit() {
 }
 
 prepare_rtl() {
-    debian verilator verilator iverilog iverilog yosys yosys c++ g++ make make
+    debian verilator verilator iverilog iverilog yosys yosys c++ g++ make make dtc device-tree-compiler
     # A header, not a command: waves are compressed with it.
     echo '#include <zlib.h>' | c++ -E -x c++ - >/dev/null 2>&1 || debian zlib.h zlib1g-dev
     venv slang sim/tools/requirements.txt
     export HARTRACE_SLANG_TOOLS=$tools/slang
+    venv registers encoder-hdl/requirements.txt
+    export HARTRACE_REGISTER_TOOLS=$tools/registers
 }
 
 prepare_fpga() {
@@ -386,7 +390,11 @@ part_python() {
     "$bin/maturin" build --profile $profile --compatibility linux --manifest-path python/Cargo.toml --out "$wheels"
     "$bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheels"/*.whl
     data
+    # Stubs and module agree, and what is written in Python has the types that it says.
+    "$bin/stubtest" hartrace._hartrace
+    "$bin/mypy" --strict --package hartrace
     "$bin/python" python/tests/test_capture.py
+    "$bin/python" python/tests/test_interrupt.py
     "$bin/python" python/tests/test_hostile.py 200
     "$bin/python" python/tests/test_scale.py "$bytes"
 }

@@ -49,6 +49,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<Status, Failure> {
             idle: 10 * args.hart.idle,
             seed: args.seed,
             clock: args.time,
+            ..Traffic::default()
         },
         retire: args.hart.retire,
         limit: args.limit,

@@ -65,7 +65,7 @@ module cva6_traced (
   logic [4:0]   cause;
   logic [63:0]  tval;
   logic [1:0]   level;
-  logic         halted;
+  logic         halted, traces, lost, drained;
 
   cva6_te_connector i_connector (
     .clk_i,
@@ -86,6 +86,8 @@ module cva6_traced (
     .debug_i      (i_cva6.i_te_adapter.debug_o),
     .halted_i     (1'b0),
     .flush_i      (1'b0),
+    .lost_i       (1'b0),
+    .enable_i     (traces),
     .stall_i      (1'b0),
     .itype_o      (itype),
     .iaddr_o      (iaddr),
@@ -96,8 +98,8 @@ module cva6_traced (
     .priv_o       (level),
     .halted_o     (halted),
     .stall_o      (),
-    .lost_o       (),
-    .empty_o      ()
+    .lost_o       (lost),
+    .empty_o      (drained)
   );
 
   te_top i_te_top (
@@ -121,7 +123,10 @@ module cva6_traced (
     .hart0_priv_i      (level),
     .hart0_halted_i    (halted),
     .hart0_reset_i     (1'b0),
+    .hart0_lost_i      (lost),
+    .hart0_drained_i   (drained),
     .hart0_lost_o      (),
+    .hart0_trace_o     (traces),
     .awvalid_o,
     .awready_i,
     .awaddr_o,

@@ -32,6 +32,9 @@ pub struct Config {
     pub retirement: Retirement,
     /// How blocks are built.
     pub building: Building,
+    /// Whether the hart keeps what it commits while `stall_o` is set. If not, the encoder must not stall, and commits
+    /// for which there is no room are lost and reported.
+    pub holds: bool,
     /// Maximum number of cycles of commits that wait before the state machine of
     /// [`Building::Serialised`].
     pub fifo_depth: u8,
@@ -56,7 +59,7 @@ pub enum Building {
     #[default]
     Direct,
     /// One instruction after the other, from a FIFO for each lane. The hart must commit at most one
-    /// instruction per cycle on average; commits that find the FIFOs full are reported as lost.
+    /// instruction per cycle on average; it has to hold commits that find the FIFOs full, or they are reported as lost.
     Serialised,
 }
 
@@ -75,6 +78,7 @@ impl Default for Config {
             sijump: false,
             retirement: Retirement::default(),
             building: Building::default(),
+            holds: false,
             fifo_depth: 16,
         }
     }
@@ -118,6 +122,7 @@ impl Config {
             privilege_width_p: params.privilege_width_p,
             context_width_p: if params.nocontext_p { 0 } else { params.context_width_p },
             sijump: params.sijump_p,
+            holds: encoder.may_stall(),
             ..Self::default()
         }
     }

@@ -2,9 +2,10 @@
 
 use crate::adapter::{HOLD, Interface};
 use crate::config::{Building, Config, ConfigError};
+use crate::itype::ItypeOut;
 use crate::port::side_by_side;
 use crate::{direct, itype, serialised};
-use hartrace_encoder_hdl::{Overflow, files};
+use hartrace_encoder_hdl::files;
 use hartrace_rtl::{Component, Direction, Expr, Module};
 
 /// The module `cva6_te_connector`: its input is the neutral port of a hart, its output blocks for
@@ -29,7 +30,7 @@ pub fn connector(config: &Config) -> Result<Component, ConfigError> {
     let detector = itype::build(config);
     let (itypes, ends): (Vec<Expr>, Vec<Expr>) = (0..n)
         .map(|i| {
-            let found = m.inst(
+            let found = ItypeOut::of(&m.inst(
                 &format!("i_itype_{i}"),
                 &detector,
                 &[
@@ -38,8 +39,8 @@ pub fn connector(config: &Config) -> Result<Component, ConfigError> {
                     ("rd_i", &rd.slice(i * 5, 5)),
                     ("rs1_i", &rs1.slice(i * 5, 5)),
                 ],
-            );
-            (found["itype_o"].clone(), found["ends_o"].clone())
+            ));
+            (found.itype, found.ends)
         })
         .unzip();
     let mut inputs = Vec::new();
@@ -105,7 +106,7 @@ pub fn package(
     let config = Config::for_encoder(encoder).with_commit_ports(ports);
     let mut modules = files(&connector(&config)?.prefixed(prefix));
     let mut sources = interface.adapter(&config);
-    if encoder.overflow == Overflow::Stall && interface != Interface::Rvfi {
+    if encoder.may_stall() && interface != Interface::Rvfi {
         let (gates, others): (Files, Files) =
             hold(prefix).into_iter().partition(|(name, _)| name.ends_with("te_clock_gate.sv"));
         modules.extend(gates);

@@ -16,8 +16,9 @@ pub(crate) fn build(config: &Config) -> Component {
     .clocked();
     let commits = Commits::inputs(&m, config);
     let out = Blocks::outputs(&m, config);
-    let moves = m.let_("moves", !&commits.stall);
-    m.assign(&out.stall, &commits.stall);
+    let awake = m.wire("awake", 1);
+    let moves = m.let_("moves", &awake & !&commits.stall);
+    commits.hold(&m, config, &commits.stall, &out);
 
     m.section("What is committed now, in view of the instruction that follows.");
     let now = Now::new(&m, config, &commits);
@@ -31,6 +32,7 @@ pub(crate) fn build(config: &Config) -> Component {
         &held.halts.q
             | &held.trap.q
             | &commits.flush
+            | &commits.lost
             | commits.privilege.ne(&held.privilege.q)
             | now.any.mux(now.first_pc.ne(&held.expected.q), &commits.halts | &commits.trap),
     );
@@ -102,8 +104,12 @@ pub(crate) fn build(config: &Config) -> Component {
         m.assign(to, &reg.q);
     };
     flag("offered_halted", &held.halts.q, &out.halted);
-    flag("lost", &lost, &out.lost);
-    m.assign(&out.empty, !(held.valid.q.any() | &held.trap.q | &open.q | &offers));
+    flag("offered_lost", &(lost | &held.lost.q), &out.lost);
+    let waits = held.valid.q.any() | &held.trap.q | &held.lost.q | &open.q;
+    let empty = m.let_("empty", !(waits | &offers | &out.lost));
+    m.assign(&out.empty, &empty);
+    // What is neither enabled nor on its way does not toggle.
+    m.assign(&awake, &commits.enable | !empty | &out.halted | &held.halts.q);
     m.finish()
 }
 
@@ -175,6 +181,7 @@ struct Held {
     trap_pc: Reg,
     privilege: Reg,
     halts: Reg,
+    lost: Reg,
 }
 
 impl Held {
@@ -212,6 +219,7 @@ impl Held {
             trap_pc: data("trap_pc", &traps, &commits.trap_pc),
             privilege: reset("priv", &commits.privilege),
             halts: reset("halts_then", &commits.halts),
+            lost: reset("lost_then", &commits.lost),
         }
     }
 }

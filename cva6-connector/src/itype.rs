@@ -2,7 +2,12 @@
 
 use crate::config::Config;
 use hartrace_etrace::ingress::IType;
-use hartrace_rtl::{Component, Expr, Module, lit};
+use hartrace_rtl::{Component, Expr, Module, Wire, bundle, lit};
+
+bundle! {
+    /// How an instruction ends a block.
+    pub(crate) struct ItypeOut { itype, ends }
+}
 
 /// Effect of an instruction on the flow of control: `kind` of the neutral port.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,8 +40,11 @@ pub(crate) fn build(config: &Config) -> Component {
     let taken = m.input("taken_i", 1, "of a branch");
     let rd = m.input("rd_i", 5, "register the return address of a jump goes to");
     let rs1 = m.input("rs1_i", 5, "register with the target of a jump");
-    let itype_o = m.output("itype_o", config.itype(), "");
-    let ends_o = m.output("ends_o", 1, "what follows is another block, even if itype is 0");
+    let out = ItypeOut {
+        itype: Wire::new(config.itype(), ""),
+        ends: Wire::new(1, "what follows is another block, even if itype is 0"),
+    };
+    let out = out.outputs(&m);
 
     let is = |of: Kind| kind.is(of as u128);
     let code = |of: IType| lit(config.itype(), of.raw().into());
@@ -67,18 +75,18 @@ pub(crate) fn build(config: &Config) -> Component {
         }
     };
     m.comb(|b| {
-        b.set(&itype_o, code(IType::None));
+        b.set(&out.itype, code(IType::None));
         b.switch(&kind, |s| {
             s.case(lit(KIND, Kind::Branch as u128), |b| {
-                b.set(&itype_o, taken.mux(code(IType::Taken), code(IType::NotTaken)));
+                b.set(&out.itype, taken.mux(code(IType::Taken), code(IType::NotTaken)));
             });
             let (direct, indirect) = (Kind::DirectJump as u128, Kind::IndirectJump as u128);
-            s.cases(&[&lit(KIND, direct), &lit(KIND, indirect)], |b| b.set(&itype_o, &jump));
+            s.cases(&[&lit(KIND, direct), &lit(KIND, indirect)], |b| b.set(&out.itype, &jump));
             s.case(lit(KIND, Kind::TrapReturn as u128), |b| {
-                b.set(&itype_o, code(IType::TrapReturn))
+                b.set(&out.itype, code(IType::TrapReturn))
             });
         });
     });
-    m.assign(&ends_o, kind.any());
+    m.assign(&out.ends, kind.any());
     m.finish()
 }

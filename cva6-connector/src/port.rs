@@ -23,8 +23,15 @@ pub(crate) struct Commits {
     pub(crate) privilege: Expr,
     /// Whether the hart is halted after these commits.
     pub(crate) halts: Expr,
+    /// Whether no block may wait for more instructions.
     pub(crate) flush: Expr,
+    /// Whether commits before these were lost.
+    pub(crate) lost: Expr,
+    /// Whether commits count. What came before is still passed on.
+    pub(crate) enable: Expr,
     pub(crate) stall: Expr,
+    /// What the hart has to keep while it is stalled.
+    kept: Expr,
 }
 
 impl Commits {
@@ -53,13 +60,18 @@ impl Commits {
         let debug = m.input("debug_i", 1, "in debug mode: nothing of it is traced");
         let halted = m.input("halted_i", 1, "halted behind what is committed");
         let flush = m.input("flush_i", 1, "let no block wait for more instructions");
+        let lost = m.input("lost_i", 1, "commits before these were lost");
+        let enable = m.input("enable_i", 1, "commits count; if not, what is open ends");
         let stall = m.input("stall_i", 1, "keep what is offered to the encoder");
 
         let ecause = config.ecause_width_p.into();
         if ecause < w {
             m.unused(&cause.slice(ecause, w - ecause));
         }
-        let live = m.let_("live", !&debug);
+        let pcs = (0..n).rev().map(|i| valid.bit(i).gate(pc.slice(i * w, w))).collect::<Vec<_>>();
+        let pcs = concat(&pcs.iter().collect::<Vec<_>>());
+        let kept = concat(&[&valid, &pcs, &trap, &trap_pc, &privilege, &lost]);
+        let live = m.let_("live", &enable & !&debug);
         Self {
             valid: m.let_("commits", live.gate(&valid)),
             pc,
@@ -73,9 +85,22 @@ impl Commits {
             interrupt,
             trap_pc,
             privilege,
-            halts: m.let_("halts", &debug | &halted),
-            flush,
+            halts: m.let_("halts", &enable & (&debug | &halted)),
+            flush: m.let_("flushes", flush | !&enable),
+            lost: m.let_("loses", &enable & lost),
+            enable,
             stall,
+            kept,
+        }
+    }
+
+    /// Makes the hart wait if it `holds` what it commits. While nothing counts it need not.
+    pub(crate) fn hold(&self, m: &Module, config: &Config, holds: &Expr, out: &Blocks) {
+        m.assign(&out.stall, holds & &self.enable);
+        if config.holds {
+            m.assert_stays("commits_held", &out.stall, &self.kept);
+        } else {
+            m.assume_always("encoder_never_stalls", !&self.stall);
         }
     }
 }
@@ -114,7 +139,7 @@ impl Blocks {
             privilege: level(m, config),
             halted: m.output("halted_o", 1, "the hart is halted behind what retires"),
             stall: m.output("stall_o", 1, "the hart has to hold what it commits"),
-            lost: m.output("lost_o", 1, "something that was committed is lost"),
+            lost: m.output("lost_o", 1, "what was committed before this is lost"),
             empty: m.output("empty_o", 1, "nothing is on its way"),
         }
     }

@@ -4,7 +4,7 @@ use crate::config::{Config, Retirement};
 use crate::direct::full;
 use crate::port::{Blocks, Commits, side_by_side};
 use crate::slots::{Slot, Slots};
-use hartrace_encoder_hdl::transport::fifo;
+use hartrace_encoder_hdl::transport::{FifoOut, fifo};
 use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 
 /// The module `cva6_block_serialiser`.
@@ -26,6 +26,7 @@ pub(crate) fn build(config: &Config) -> Component {
     m.section("The oldest instruction that is left of the cycle at the head.");
     let n = config.n();
     let done = m.reg("done", zero(n));
+    let [lost, told] = ["lost", "told"].map(|name| m.reg_en(name, false, &moves));
     let left = m.let_("left", head.valid.gate(&head.lanes & !&done.q));
     let pick = Pick::new(&m, config, &head, &left);
 
@@ -56,6 +57,7 @@ pub(crate) fn build(config: &Config) -> Component {
         slots.resume(b, &collected);
         b.set(&pops, false);
         b.set(&offers, false);
+        b.set(&lost.d, false);
         b.when(&works, |b| {
             b.set(&halted.d, false);
             b.when(&closes, |b| {
@@ -63,6 +65,11 @@ pub(crate) fn build(config: &Config) -> Component {
                 slots.push(b, n - 1, &block(zero(config.itype()), config.sijump.then(|| zero(1))));
                 b.set(&open.d, false);
                 b.set(&offers, true);
+            })
+            .elsif(&head.lost & !&told.q, |b| {
+                b.note("A loss is reported alone, between what came before it and after it.");
+                b.set(&lost.d, true);
+                b.set(&told.d, true);
             })
             .elsif(&pick.found, |b| {
                 b.set(&level.d, &head.privilege);
@@ -101,7 +108,10 @@ pub(crate) fn build(config: &Config) -> Component {
                     b.set(&pops, true);
                 });
             });
-            b.when(&pops, |b| b.set(&done.d, zero(n)));
+            b.when(&pops, |b| {
+                b.set(&done.d, zero(n));
+                b.set(&told.d, false);
+            });
         });
     });
 
@@ -117,7 +127,8 @@ pub(crate) fn build(config: &Config) -> Component {
     pass("offered_tval", &head.tval, &out.tval);
     pass("offered_priv", &closes.mux(&level.q, &head.privilege), &out.privilege);
     m.assign(&out.halted, &halted.q);
-    m.assign(&out.empty, !(&head.valid | &open.q | offered));
+    m.assign(&out.lost, &lost.q);
+    m.assign(&out.empty, !(&head.valid | &head.missed | &open.q | offered | &lost.q));
     m.finish()
 }
 
@@ -129,6 +140,9 @@ struct Head {
     of_lane: Vec<Expr>,
     /// Whether the open block ends before it.
     closes: Expr,
+    /// Whether something was lost before it, and whether a loss has not got into the FIFO yet.
+    lost: Expr,
+    missed: Expr,
     trap: Expr,
     interrupt: Expr,
     cause: Expr,
@@ -147,24 +161,32 @@ impl Head {
         let pushes = m.wire("pushes", 1);
         let accepts = m.wire("accepts", 1);
         let stays = m.wire("stays", 1);
-        let privilege = m.reg_en("priv", zero(commits.privilege.width()), &stays);
-        let halts = m.reg_en("halts_then", false, &stays);
+        let takes = m.let_("takes", &stays & &commits.enable);
+        let privilege = m.reg_en("priv", zero(commits.privilege.width()), &takes);
+        let halts = m.reg("halts_then", false);
         let enters = m.let_("enters", &pushes & &accepts);
         // Whether an instruction entered since the last cycle without one: a block may be open.
         let dirty = m.reg_en("dirty", false, &enters);
         m.assign(&privilege.d, &commits.privilege);
-        m.assign(&halts.d, &commits.halts);
+        m.assign(&halts.d, stays.mux(&commits.halts, &halts.q));
         m.assign(&dirty.d, &any);
-        let closes = m.let_("ends_older", &commits.flush | commits.privilege.ne(&privilege.q));
         let stops = &commits.halts & !&halts.q;
-        m.assign(&pushes, &any | &commits.trap | stops | (&closes & &dirty.q));
+        let counts = m.let_("counts", &any | &commits.trap | stops);
+        // A loss that is not in the FIFO yet comes before whatever enters next.
+        let missed = m.reg("missed", false);
+        let lost = m.let_("lost_before", &commits.lost | &missed.q);
+        let closes =
+            m.let_("ends_older", &commits.flush | commits.privilege.ne(&privilege.q) | &lost);
+        m.assign(&pushes, &counts | &lost | (&closes & &dirty.q));
         m.assign(&stays, !(&pushes & !&accepts));
-        m.assign(&out.stall, !&stays);
-        m.assign(&out.lost, !&stays);
+        commits.hold(m, config, &!&stays, out);
+        let drops = if config.holds { zero(1) } else { &counts & !&accepts };
+        m.assign(&missed.d, (drops | &lost) & !&enters);
 
         let parts = [
             &commits.valid,
             &closes,
+            &lost,
             &commits.trap,
             &commits.interrupt,
             &commits.cause,
@@ -177,12 +199,12 @@ impl Head {
         let depth = config.fifo_depth.into();
         let queue = |name: &str, data: &Expr| {
             let ports = [("valid_i", &enters), ("data_i", data), ("ready_i", pops)];
-            let outputs = m.inst(name, &fifo(data.width(), depth), &ports);
-            m.unused(&concat(&[&outputs["usage_o"], &outputs["full_o"]]));
+            let outputs = FifoOut::of(&m.inst(name, &fifo(data.width(), depth), &ports));
+            m.unused(&concat(&[&outputs.usage, &outputs.full]));
             outputs
         };
         let cycles = queue("i_cycles", &shared);
-        m.assign(&accepts, &cycles["ready_o"]);
+        m.assign(&accepts, &cycles.ready);
         let (w, tw) = (config.address(), config.itype());
         let of_lane = (0..config.n()).map(|i| {
             let pc = commits.pc.slice(i * w, w);
@@ -192,28 +214,40 @@ impl Head {
             let fields = [Some(&pc), Some(&itype), Some(&wide), Some(&ends), sijump.as_ref()];
             let data = concat(&fields.into_iter().flatten().collect::<Vec<_>>());
             let lane = queue(&format!("i_lane_{i}"), &data);
-            m.unused(&concat(&[&lane["ready_o"], &lane["valid_o"]]));
-            lane["data_o"].clone()
+            m.unused(&concat(&[&lane.ready, &lane.valid]));
+            lane.data.clone()
         });
         let of_lane = of_lane.collect();
         let mut at = shared.width();
         let mut fields = parts.map(|part| {
             at -= part.width();
-            cycles["data_o"].slice(at, part.width())
+            cycles.data.slice(at, part.width())
         });
-        let mut names =
-            ["lanes", "closes", "trap", "interrupt", "cause", "tval", "trap_pc", "priv", "halts"]
-                .into_iter();
+        let mut names = [
+            "lanes",
+            "closes",
+            "lost",
+            "trap",
+            "interrupt",
+            "cause",
+            "tval",
+            "trap_pc",
+            "priv",
+            "halts",
+        ]
+        .into_iter();
         for field in &mut fields {
             *field = m.let_(&format!("head_{}", names.next().unwrap_or_default()), field.clone());
         }
-        let [lanes, closes, trap, interrupt, cause, tval, trap_pc, privilege, halts] = fields;
-        let valid = cycles["valid_o"].clone();
+        let [lanes, closes, lost, trap, interrupt, cause, tval, trap_pc, privilege, halts] = fields;
+        let valid = cycles.valid.clone();
         Self {
             valid,
             lanes,
             of_lane,
             closes,
+            lost,
+            missed: missed.q,
             trap,
             interrupt,
             cause,

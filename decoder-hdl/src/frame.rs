@@ -17,6 +17,7 @@ mod reader;
 mod router;
 mod stage;
 
+pub(crate) use stage::StageOut;
 pub use stage::{Config, ConfigError, stage};
 
 /// Bytes of a word of the port, and of a row of a frame.

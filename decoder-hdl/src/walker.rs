@@ -30,7 +30,6 @@
 mod assembly;
 pub mod etmv4;
 mod etrace;
-mod fields;
 mod fifo;
 mod output;
 mod present;

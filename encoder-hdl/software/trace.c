@@ -138,6 +138,9 @@ int trace_start(const struct trace *trace, uint32_t features, unsigned sync_max)
     on = TR_SET(on, TR_RAM_CONTROL_ASYNC_FREQ, async_freq(trace->size));
     set(trace->sink, TR_RAM_CONTROL_OFFSET, on);
     set(trace->sink, TR_RAM_CONTROL_OFFSET, TR_SET(on, TR_RAM_CONTROL_ENABLE, 1));
+    /* It refuses to start outside of its buffer. */
+    if (!TR_GET(get(trace->sink, TR_RAM_CONTROL_OFFSET), TR_RAM_CONTROL_ENABLE))
+        return TRACE_BUFFER;
 
     set(trace->encoder, TR_TE_INST_FEATURES_OFFSET, features);
     on = TR_SET(0, TR_TE_CONTROL_ACTIVE, 1);

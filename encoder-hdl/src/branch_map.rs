@@ -2,7 +2,15 @@
 
 use crate::config::Config;
 use crate::ingress::any;
-use hartrace_rtl::{Component, Expr, Module, Reg, concat, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, Reg, bundle, concat, lit, zero};
+
+bundle! {
+    /// The outputs of the module; those of counts only with a predictor.
+    pub(crate) struct BranchMapOut {
+        map, branches, some, must,
+        counting: Option, count: Option, limit: Option, spent: Option, exhausted: Option
+    }
+}
 
 /// Number of branches in a full map.
 const FULL: u32 = 31;

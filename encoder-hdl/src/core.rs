@@ -1,40 +1,79 @@
 //! The encoder, from the signals of the hart to payloads.
 
-use crate::bundle::{Bundle, Wire, module_of_lanes};
 use crate::config::{Config, ConfigError, Overflow, ResyncUnit};
-use crate::group::{self, mark};
-use crate::ingress::{self, any};
-use crate::{emitter, filter, pack, priority, queue};
-use hartrace_rtl::{Component, Expr, Module, Outputs, Reg, concat, index_width, lit, zero};
+use crate::emitter::{EmitterOut, Modes};
+use crate::filter::Settings;
+use crate::group::{self, Group, mark};
+use crate::ingress::{self, Ingress, any};
+use crate::lanes::module_of_lanes;
+use crate::queue::{self, Ahead, Done, Learnt, Looked};
+use crate::request::Request;
+use crate::{emitter, pack, priority};
+use hartrace_rtl::{
+    Component, Expr, Module, Outputs, Reg, Wire, bundle, concat, index_width, lit, zero,
+};
 
-/// Signals from the control registers.
-pub(crate) fn control_wires(config: &Config) -> Vec<Wire> {
-    let mut wires = vec![
-        Wire::new("enable", 1, "trace"),
-        Wire::new("resync_mode", 2, "resynchronise: 0 never, 1 packets, 2 cycles, 3 half-words"),
-        Wire::new("resync_max", 4, "after 2^(max + 4) of them"),
-    ];
-    if config.overflow == Overflow::Either {
-        wires.push(Wire::new("stall", 1, "hold what retires rather than lose it"));
-    }
-    wires.extend(emitter::modes(config));
-    wires.extend(filter::wires(config));
-    wires
+bundle! {
+    /// Signals from the control registers, besides modes and settings of filters.
+    struct Control { enable, resync_mode, resync_max, stall: Option }
 }
 
-/// Signals that the hart drives.
-pub(crate) fn hart_wires(config: &Config) -> Vec<Wire> {
-    let inside = ["mark", "lost", "cycles", "resets"];
-    let mut wires = ingress::wires(config);
-    wires.retain(|wire| !inside.contains(&wire.name));
-    for wire in &mut wires {
-        if wire.name == "iaddr" {
-            wire.width = config.n() * u32::from(config.etrace.iaddress_width_p);
+impl Control<Wire> {
+    fn new(config: &Config) -> Self {
+        let either = config.overflow == Overflow::Either;
+        let resync_mode = "resynchronise: 0 never, 1 packets, 2 cycles, 3 half-words";
+        Self {
+            enable: Wire::new(1, "trace"),
+            resync_mode: Wire::new(2, resync_mode),
+            resync_max: Wire::new(4, "after 2^(max + 4) of them"),
+            stall: either.then(|| Wire::new(1, "hold what retires rather than lose it")),
         }
     }
-    wires.push(Wire::new("halted", 1, "the hart is halted behind what retires"));
-    wires.push(Wire::new("reset", 1, "the hart is reset behind what retires"));
-    wires
+}
+
+bundle! {
+    /// Signals that the hart drives.
+    struct Hart {
+        itype, iaddr, iretire, ilastsize, sijump: Option, cause, tval, r#priv,
+        context: Option, ctype: Option, time: Option, trigger: Option, halted, reset, lost, drained
+    }
+}
+
+impl Hart<Wire> {
+    fn new(config: &Config) -> Self {
+        let inside = Ingress::new(config);
+        let iaddr = config.n() * u32::from(config.etrace.iaddress_width_p);
+        Self {
+            itype: inside.itype,
+            iaddr: Wire { width: iaddr, ..inside.iaddr },
+            iretire: inside.iretire,
+            ilastsize: inside.ilastsize,
+            sijump: inside.sijump,
+            cause: inside.cause,
+            tval: inside.tval,
+            r#priv: inside.r#priv,
+            context: inside.context,
+            ctype: inside.ctype,
+            time: inside.time,
+            trigger: inside.trigger,
+            halted: Wire::new(1, "the hart is halted behind what retires"),
+            reset: Wire::new(1, "the hart is reset behind what retires"),
+            lost: Wire::new(1, "what retires is incomplete: some of it was lost on the way here"),
+            drained: Wire::new(1, "nothing that retired while trace_o was set is still to come"),
+        }
+    }
+}
+
+bundle! {
+    /// Of a module that groups leave.
+    struct Offers { valid, joins: Option, hungry: Option, on: Option }
+}
+
+bundle! {
+    /// The outputs of the module.
+    pub(crate) struct CoreOut {
+        stall: Option, lost, active, empty, valid, data, len, on: Option
+    }
 }
 
 /// The module `te_core`.
@@ -47,10 +86,13 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
         "te_core",
         "Trace encoder without its registers and its transport: what retires comes in, payloads go out.",
     );
-    let hart = Bundle::inputs(&m, &hart_wires(config));
-    let control = Bundle::inputs(&m, &control_wires(config));
+    let hart = Hart::new(config).inputs(&m);
+    let control = Control::new(config).inputs(&m);
+    let modes = Modes::new(config).inputs(&m);
+    let settings = Settings::new(config).inputs(&m);
     let stall_o = config.may_stall().then(|| m.output("stall_o", 1, "what retires has to be held"));
-    let lost_o = config.may_drop().then(|| m.output("lost_o", 1, "what retires is lost"));
+    let lost_o = m.output("lost_o", 1, "what retires is lost");
+    let trace_o = m.output("trace_o", 1, "what retires from now on is traced");
     let active_o = m.output("active_o", 1, "tracing; configuration must not change");
     let empty_o = m.output("empty_o", 1, "nothing is on its way");
     let valid_o = m.output("valid_o", 1, "");
@@ -61,85 +103,64 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
 
     m.section("What comes in, and marks between.");
     let front = Front::new(&m, config, &hart, &control);
-    let wires = ingress::wires(config);
-    let offered: Vec<Expr> = wires.iter().map(|wire| front.value(config, &hart, wire)).collect();
+    let offered = front.offered(config, &hart);
     let room = Room::new(&m, config);
     let (w, aw) = (u32::from(config.etrace.iaddress_width_p), config.address());
     for i in 0..config.n() {
         if w > aw {
-            m.unused(&hart["iaddr"].slice(i * w, w - aw));
+            m.unused(&hart.iaddr.slice(i * w, w - aw));
         }
     }
-    let accepts = match &room.plenty {
-        Some(plenty) => front.loses.mux(plenty, &room.is),
-        None => room.is.clone(),
-    };
-    let refuses = Refuses { stall_o, lost_o, stall: control.get("stall").cloned() };
-    let enters = front.drive(&m, &accepts, &refuses);
+    let accepts = front.dropping.q.mux(&room.plenty, &room.is);
+    let refuses = Refuses { stall_o, lost_o, stall: control.stall.clone() };
+    let enters = front.drive(&m, &hart, &accepts, &refuses);
+    m.assign(&trace_o, &front.active.q & !&front.ends);
     m.assign(&active_o, &front.active.q);
 
     let mut ports: Vec<(String, Expr)> = vec![("valid_i".into(), enters.clone())];
-    for (wire, value) in wires.iter().zip(&offered) {
-        ports.push((format!("{}_i", wire.name), value.clone()));
-    }
-    for wire in filter::wires(config) {
-        ports.push((format!("{}_i", wire.name), control[wire.name].clone()));
-    }
+    ports.extend(offered.to_inputs());
+    ports.extend(settings.to_inputs());
     let came = instance(&m, "i_ingress", &ingress::build(config), &ports);
-    let group_ports =
-        |from: &Outputs| {
-            let mut ports = vec![("valid_i".into(), from["valid_o"].clone())];
-            ports.extend(group::wires(config).iter().map(|wire| {
-                (format!("{}_i", wire.name), from[&format!("{}_o", wire.name)].clone())
-            }));
-            ports
-        };
+    let group_ports = |from: &Outputs| {
+        let mut ports = vec![("valid_i".into(), Offers::of(from).valid)];
+        ports.extend(Group::of(from).to_inputs());
+        ports
+    };
     let taken = m.wire("group_taken", 1);
     let hungry = config.packs().then(|| m.wire("hungry", 1));
     let packed = hungry.as_ref().map(|hungry| {
-        let component = pack::build(config);
         let mut ports = group_ports(&came);
         ports.push(("hungry_i".into(), hungry.clone()));
-        if component.ports().iter().any(|port| port.name == "resync_mode_i") {
-            ports.push(("resync_mode_i".into(), control["resync_mode"].clone()));
+        if config.counts(ResyncUnit::Cycles) {
+            ports.push(("resync_mode_i".into(), control.resync_mode.clone()));
         }
-        instance(&m, "i_group_pack", &component, &ports)
+        instance(&m, "i_group_pack", &pack::build(config), &ports)
     });
-    let joins = packed.as_ref().map(|packed| packed["joins_o"].clone());
+    let joins = packed.as_ref().and_then(|packed| Offers::of(packed).joins);
     let mut ports: Vec<(String, Expr)> = group_ports(packed.as_ref().unwrap_or(&came));
     ports.push(("ready_i".into(), taken.clone()));
-    let mut learnt = queue::done(config);
-    if config.predicts() {
-        learnt.extend(queue::learnt(config));
-    }
-    let learnt: Vec<(Wire, Expr)> =
-        learnt.into_iter().map(|wire| (wire.clone(), m.wire(wire.name, wire.width))).collect();
-    for (wire, value) in &learnt {
-        ports.push((format!("{}_i", wire.name), value.clone()));
-    }
+    let done = Done::new(config).wires(&m);
+    ports.extend(done.to_inputs());
+    let learnt = config.predicts().then(|| Learnt::new(config).wires(&m));
+    ports.extend(learnt.iter().flat_map(Learnt::to_inputs));
     let groups = instance(&m, "i_group_queue", &queue::build(config), &ports);
-    if let Some(hungry) = &hungry {
-        m.assign(hungry, &groups["hungry_o"]);
+    let leaves = Offers::of(&groups);
+    if let (Some(to), Some(hungry)) = (&hungry, &leaves.hungry) {
+        m.assign(to, hungry);
     }
-    room.drive(&m, &enters, &(&groups["valid_o"] & &taken), joins.as_ref());
-    if config.triggers {
-        m.assign(&m.output("on_o", 1, "triggers have tracing on"), &came["on_o"]);
+    room.drive(&m, &enters, &(&leaves.valid & &taken), joins.as_ref());
+    if let Some(on) = Offers::of(&came).on {
+        m.assign(&m.output("on_o", 1, "triggers have tracing on"), on);
     }
 
     m.section("From groups to payloads.");
     let mut ports = group_ports(&groups);
     if config.predicts() {
-        let more = queue::ahead(config).into_iter().chain(queue::looked(config));
-        ports.extend(
-            more.map(|wire| {
-                (format!("{}_i", wire.name), groups[&format!("{}_o", wire.name)].clone())
-            }),
-        );
+        ports.extend(Ahead::of(&groups).to_inputs());
+        ports.extend(Looked::of(&groups).to_inputs());
     }
-    for name in ["resync_mode", "resync_max"] {
-        ports.push((format!("{name}_i"), control[name].clone()));
-    }
-    let component = priority::build(config);
+    ports.push(("resync_mode_i".into(), control.resync_mode.clone()));
+    ports.push(("resync_max_i".into(), control.resync_max.clone()));
     let asks = m.wire("request_taken", 1);
     ports.push(("ready_i".into(), asks.clone()));
     let settled =
@@ -148,39 +169,33 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
         ports.push(("settled_i".into(), settled.clone()));
         ports.push(("indexed_i".into(), indexed.clone()));
     }
-    let modes = emitter::modes(config);
-    for wire in &modes {
-        let port = format!("{}_i", wire.name);
-        if component.ports().iter().any(|p| p.name == port) {
-            ports.push((port, control[wire.name].clone()));
-        }
-    }
-    let requests = instance(&m, "i_priority", &component, &ports);
-    m.assign(&taken, &requests["ready_o"]);
-    for (wire, value) in &learnt {
-        m.assign(value, &requests[&format!("{}_o", wire.name)]);
+    ports.extend(priority::ModePorts::find(|name| modes.get(name).cloned()).to_inputs());
+    let requests = instance(&m, "i_priority", &priority::build(config), &ports);
+    let stream = priority::Stream::of(&requests);
+    m.assign(&taken, &stream.ready);
+    done.assign(&m, &Done::of(&requests));
+    if let Some(learnt) = &learnt {
+        learnt.assign(&m, &Learnt::of(&requests));
     }
 
     let mut ports: Vec<(String, Expr)> =
-        vec![("valid_i".into(), requests["valid_o"].clone()), ("ready_i".into(), ready_i.clone())];
-    for wire in crate::request::wires(config) {
-        ports.push((format!("{}_i", wire.name), requests[&format!("{}_o", wire.name)].clone()));
-    }
-    for wire in &modes {
-        ports.push((format!("{}_i", wire.name), control[wire.name].clone()));
-    }
-    let payloads = instance(&m, "i_packet_emitter", &emitter::build(config)?, &ports);
-    m.assign(&asks, &payloads["ready_o"]);
+        vec![("valid_i".into(), stream.valid), ("ready_i".into(), ready_i.clone())];
+    ports.extend(Request::of(&requests).to_inputs());
+    ports.extend(modes.to_inputs());
+    let payloads =
+        EmitterOut::of(&instance(&m, "i_packet_emitter", &emitter::build(config)?, &ports));
+    m.assign(&asks, &payloads.ready);
     if let Some((settled, indexed)) = &settled {
-        m.assign(settled, &payloads["settled_o"]);
-        m.assign(indexed, &payloads["indexed_o"]);
+        for (to, from) in [(settled, &payloads.settled), (indexed, &payloads.indexed)] {
+            from.iter().for_each(|from| m.assign(to, from));
+        }
     }
-    m.assign(&valid_o, &payloads["valid_o"]);
-    m.assign(&data_o, &payloads["data_o"]);
-    m.assign(&len_o, &payloads["len_o"]);
+    m.assign(&valid_o, &payloads.valid);
+    m.assign(&data_o, &payloads.data);
+    m.assign(&len_o, &payloads.len);
     m.assert_stays("payload", &valid_o & !&ready_i, concat(&[&valid_o, &data_o, &len_o]));
     // A loss that has not been reported yet counts as pending too.
-    let empty = !room.taken.q.any() & !&front.loses & &payloads["empty_o"];
+    let empty = !room.taken.q.any() & !&front.dropping.q & &payloads.empty;
     m.assign(&empty_o, &empty);
     m.assign(&front.empty, &empty);
     Ok(m.finish())
@@ -232,7 +247,7 @@ struct Room {
     is: Expr,
     /// Enough room to continue after a loss: all of it. What is traced between two losses costs a
     /// synchronisation, so it has to be long.
-    plenty: Option<Expr>,
+    plenty: Expr,
     taken: Reg,
     changes: Expr,
 }
@@ -243,7 +258,7 @@ impl Room {
         let changes = m.wire("room_changes", 1);
         let taken = m.reg_en("room_taken", zero(index_width(depth + 1)), &changes);
         let is = m.let_("room", taken.q.ne(lit(taken.q.width(), depth.into())));
-        let plenty = config.may_drop().then(|| m.let_("plenty", !taken.q.any()));
+        let plenty = m.let_("plenty", !taken.q.any());
         Self { is, plenty, taken, changes }
     }
 
@@ -267,8 +282,8 @@ impl Room {
 /// How input is refused that does not fit.
 struct Refuses {
     stall_o: Option<Expr>,
-    lost_o: Option<Expr>,
-    /// Which of both, if there are both.
+    lost_o: Expr,
+    /// Whether it is held rather than lost, if that can be chosen.
     stall: Option<Expr>,
 }
 
@@ -278,7 +293,8 @@ struct Front {
     /// Tracing has been switched off, and the mark that reports this has not entered. It must enter
     /// even if tracing is on again by then: what retires in between is not traced.
     stopping: Reg,
-    dropping: Option<Reg>,
+    /// Something was lost, and this has not been reported. Until then nothing enters.
+    dropping: Reg,
     halted: Reg,
     cycles: Option<Reg>,
     works: Expr,
@@ -287,35 +303,37 @@ struct Front {
     rows: Expr,
     offers: Expr,
     starts: Expr,
+    /// Tracing is to end; what is still to come is traced.
+    ends: Expr,
+    /// Tracing ends here.
     stops: Expr,
     breaks: Expr,
-    loses: Expr,
     empty: Expr,
 }
 
 impl Front {
-    fn new(m: &Module, config: &Config, hart: &Bundle, control: &Bundle) -> Self {
+    fn new(m: &Module, config: &Config, hart: &Hart, control: &Control) -> Self {
         let active = m.reg("active", false);
         let stopping = m.reg("stopping", false);
-        let dropping = config.may_drop().then(|| m.reg("dropping", false));
+        let dropping = m.reg("dropping", false);
         let halted = m.reg("halt_seen", false);
         let empty = m.wire("nothing_inside", 1);
         let (tw, rw) = (u32::from(config.itype_width_p), u32::from(config.iretire_width_p));
         let lane = |i: u32| {
-            let itype = hart["itype"].slice(i * tw, tw);
-            hart["iretire"].slice(i * rw, rw).any() | itype.is(1) | itype.is(2)
+            let itype = hart.itype.slice(i * tw, tw);
+            hart.iretire.slice(i * rw, rw).any() | itype.is(1) | itype.is(2)
         };
         let works = m.let_("works", any((0..config.n()).map(lane)));
-        let halts = m.let_("halts", &hart["halted"] | &hart["reset"]);
-        let enable = &control["enable"];
+        let halts = m.let_("halts", &hart.halted | &hart.reset);
+        let enable = &control.enable;
         let starts = m.let_("starts", !&active.q & enable & &empty);
-        let stops = m.let_("stops", &active.q & (!enable | &stopping.q));
-        let loses = dropping.as_ref().map_or_else(|| zero(1), |d| d.q.clone());
-        let open = m.let_("open", &active.q & !&stops & !&loses);
+        let ends = m.let_("ends", &active.q & (!enable | &stopping.q));
+        let stops = m.let_("stops", &ends & &hart.drained);
+        let open = m.let_("open", &active.q & !&stops & !&dropping.q & !&hart.lost);
         let rows = m.let_("rows", &open & &works);
         let alone = &open & !&works & &halts & !&halted.q;
         let breaks = m.let_("breaks", (&rows & &halts) | alone);
-        let offers = m.let_("offers", &starts | &stops | &rows | &breaks | &loses);
+        let offers = m.let_("offers", &starts | &stops | &rows | &breaks | &dropping.q);
         let cycles =
             config.counts(ResyncUnit::Cycles).then(|| m.reg("cycles", lit(group::CYCLES, 1)));
         Self {
@@ -329,58 +347,71 @@ impl Front {
             rows,
             offers,
             starts,
+            ends,
             stops,
             breaks,
-            loses,
             empty,
         }
     }
 
-    /// The value for a wire of the ingress.
-    fn value(&self, config: &Config, hart: &Bundle, wire: &Wire) -> Expr {
-        match wire.name {
+    /// What is offered to the ingress.
+    fn offered(&self, config: &Config, hart: &Hart) -> Ingress {
+        let (w, aw) = (u32::from(config.etrace.iaddress_width_p), config.address());
+        let lanes = (0..config.n()).rev().map(|i| hart.iaddr.slice(i * w + w - aw, aw));
+        let kind = |kind: u128| lit(2, kind);
+        let mark = self.stops.mux(kind(mark::STOP), self.breaks.gate(kind(mark::BREAK)));
+        let mark = self.starts.mux(kind(mark::START), mark);
+        Ingress {
             // A mark comes alone.
-            "itype" | "iretire" => self.rows.gate(&hart[wire.name]),
-            "iaddr" => {
-                let (w, aw) = (u32::from(config.etrace.iaddress_width_p), config.address());
-                let lanes = (0..config.n()).rev().map(|i| hart["iaddr"].slice(i * w + w - aw, aw));
-                concat(&lanes.collect::<Vec<_>>().iter().collect::<Vec<_>>())
-            }
-            "mark" => {
-                let kind = |kind: u128| lit(2, kind);
-                let other = self.stops.mux(kind(mark::STOP), self.breaks.gate(kind(mark::BREAK)));
-                let other = self.starts.mux(kind(mark::START), other);
-                self.loses.mux(kind(mark::BREAK), other)
-            }
-            "lost" => self.loses.clone(),
-            "resets" => &self.breaks & &hart["reset"],
-            "cycles" => self.cycles.as_ref().map_or_else(|| zero(1), |cycles| cycles.q.clone()),
-            name => hart[name].clone(),
+            itype: self.rows.gate(&hart.itype),
+            iaddr: concat(&lanes.collect::<Vec<_>>().iter().collect::<Vec<_>>()),
+            iretire: self.rows.gate(&hart.iretire),
+            ilastsize: hart.ilastsize.clone(),
+            sijump: hart.sijump.clone(),
+            cause: hart.cause.clone(),
+            tval: hart.tval.clone(),
+            r#priv: hart.r#priv.clone(),
+            context: hart.context.clone(),
+            ctype: hart.ctype.clone(),
+            time: hart.time.clone(),
+            trigger: hart.trigger.clone(),
+            cycles: self.cycles.as_ref().map(|cycles| cycles.q.clone()),
+            mark: self.dropping.q.mux(kind(mark::BREAK), mark),
+            lost: self.dropping.q.clone(),
+            resets: config.filters_by_trap().then(|| &self.breaks & &hart.reset),
         }
     }
 
     /// Drives what enters now.
-    fn drive(&self, m: &Module, accepts: &Expr, refuses: &Refuses) -> Expr {
+    fn drive(&self, m: &Module, hart: &Hart, accepts: &Expr, refuses: &Refuses) -> Expr {
+        let dropping = &self.dropping;
         let enters = m.let_("enters", &self.offers & accepts);
+        let stopped = m.let_("stopped", &enters & &self.stops & !&dropping.q);
         m.comb(|b| {
             b.when(&enters & &self.starts, |b| b.set(&self.active.d, true));
-            b.when(&enters & &self.stops & !&self.loses, |b| b.set(&self.active.d, false));
+            b.when(&stopped, |b| b.set(&self.active.d, false));
         });
-        let stopped = &enters & !&self.loses;
-        m.assign(&self.stopping.d, &self.stops & !stopped);
+        m.assign(&self.stopping.d, &self.ends & !&stopped);
         // A break alone is offered until it is accepted, and then not again.
         let seen = &self.halted.q | (&self.breaks & &enters);
         m.assign(&self.halted.d, seen & &self.halts);
-        let refused = &self.rows & !accepts;
-        if let Some(stall) = &refuses.stall_o {
-            m.assign(stall, refuses.stall.as_ref().map_or(refused.clone(), |on| &refused & on));
+        // The rest of what is incomplete is lost too: otherwise it would have to be told apart from what is whole.
+        let incomplete = m.let_("incomplete", &self.active.q & !&self.stops & &hart.lost);
+        let behind = &self.active.q & !&self.stops & &dropping.q & &self.works & !&hart.lost;
+        let [refused, behind] = [("refused", &self.rows & !accepts), ("behind_loss", behind)]
+            .map(|(name, value)| m.let_(name, value));
+        let stalls = match (&refuses.stall_o, &refuses.stall) {
+            (Some(_), Some(on)) => on.clone(),
+            (Some(_), None) => lit(1, 1),
+            (None, _) => zero(1),
+        };
+        if let Some(stall_o) = &refuses.stall_o {
+            m.assign(stall_o, (&refused | &behind) & &stalls);
         }
-        if let (Some(dropping), Some(lost)) = (&self.dropping, &refuses.lost_o) {
-            let dropped = refuses.stall.as_ref().map_or(refused.clone(), |on| &refused & !on);
-            let drops = m.let_("drops", dropped);
-            m.assign(lost, &drops | (&self.loses & &self.works));
-            m.assign(&dropping.d, &drops | (&self.loses & !&enters));
-        }
+        m.assign(&refuses.lost_o, &incomplete | ((&refused | &behind) & !&stalls));
+        // What is lost while a loss is being reported is part of that loss.
+        let drops = m.let_("drops", (&refused & !&stalls) | (&incomplete & !&dropping.q));
+        m.assign(&dropping.d, &drops | (&dropping.q & !&enters));
         if let Some(cycles) = &self.cycles {
             m.comb(|b| {
                 b.when(!cycles.q.all(), |b| b.set(&cycles.d, &cycles.q + lit(group::CYCLES, 1)));

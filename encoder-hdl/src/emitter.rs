@@ -11,44 +11,69 @@ mod length;
 mod pipe;
 mod place;
 
-use crate::bundle::{Bundle, Wire};
 use crate::config::{Compression, Config, ConfigError};
-use crate::{request, tables};
+use crate::request::Request;
+use crate::tables::{self, CacheOut};
 use hartrace_etrace::{Layout, Mode};
-use hartrace_rtl::{Component, Expr, Module, concat, zero};
-use pipe::{Pipe, stage};
-use place::{Case, cases};
+use hartrace_rtl::{Component, Expr, Module, Wire, bundle, concat, zero};
+use pipe::{Pipe, held};
+use place::{Case, Rest, cases};
 
-/// Modes that the emitter needs to know.
-const MODES: [(&str, Mode); 6] = [
-    ("implicit_return", Mode::ImplicitReturn),
-    ("implicit_exception", Mode::ImplicitException),
-    ("full_address", Mode::FullAddress),
-    ("jump_target_cache", Mode::JumpTargetCache),
-    ("branch_prediction", Mode::BranchPrediction),
-    ("sequential_jump", Mode::SequentiallyInferredJump),
-];
+bundle! {
+    /// Modes that the emitter needs to know.
+    pub(crate) struct Modes {
+        implicit_return: Option, implicit_exception: Option, full_address: Option,
+        jump_target_cache: Option, branch_prediction: Option, sequential_jump: Option
+    }
+}
 
-/// Signals of a request that are not needed once its format is known.
-const FORMATS: [&str; 7] =
-    ["start", "trap", "report", "map_only", "support", "context_only", "counting"];
+impl Modes<Wire> {
+    /// The modes that the encoder has.
+    pub(crate) fn new(config: &Config) -> Self {
+        let mode = |has: bool| has.then(|| Wire::new(1, "the mode is on"));
+        Self {
+            implicit_return: mode(config.returns()),
+            implicit_exception: mode(config.implicit_exception),
+            full_address: mode(config.full_address),
+            jump_target_cache: mode(config.caches()),
+            branch_prediction: mode(config.predicts()),
+            sequential_jump: mode(config.etrace.sijump_p),
+        }
+    }
+}
 
-/// Signals of a request that are flags with another meaning when compression is by bytes.
-const FLAGS: [&str; 2] = ["notify", "updiscon"];
+impl Modes {
+    /// Whether a mode is on.
+    fn is_on(&self, mode: Mode) -> Expr {
+        let port = match mode {
+            Mode::DeltaAddress => return !self.is_on(Mode::FullAddress),
+            Mode::ImplicitReturn => &self.implicit_return,
+            Mode::ImplicitException => &self.implicit_exception,
+            Mode::FullAddress => &self.full_address,
+            Mode::JumpTargetCache => &self.jump_target_cache,
+            Mode::BranchPrediction => &self.branch_prediction,
+            Mode::SequentiallyInferredJump => &self.sequential_jump,
+            Mode::HistoryPrediction => &None,
+        };
+        port.clone().unwrap_or_else(|| zero(1))
+    }
+}
 
-/// The modes that the encoder has, as wires.
-pub(crate) fn modes(config: &Config) -> Vec<Wire> {
-    let has = |mode: Mode| match mode {
-        Mode::ImplicitReturn => config.returns(),
-        Mode::ImplicitException => config.implicit_exception,
-        Mode::FullAddress => config.full_address,
-        Mode::JumpTargetCache => config.caches(),
-        Mode::BranchPrediction => config.predicts(),
-        Mode::SequentiallyInferredJump => config.etrace.sijump_p,
-        Mode::DeltaAddress | Mode::HistoryPrediction => false,
-    };
-    let there = MODES.iter().filter(|(_, mode)| has(*mode));
-    there.map(|(name, _)| Wire::new(name, 1, "the mode is on")).collect()
+bundle! {
+    /// The outputs of the module.
+    pub(crate) struct EmitterOut { ready, valid, data, len, empty, settled: Option, indexed: Option }
+}
+
+bundle! {
+    /// What the second stage has of a request: what is needed once its format is known, and what has been found out.
+    struct Second {
+        address, branch, privilege, time: Option, context: Option,
+        ecause, interrupt, thaddr, tval, branches, branch_map,
+        branch_count: Option, mispredicted: Option, notify: Option, updiscon: Option, target: Option,
+        irreport: Option, irdepth: Option, ienable, qual_status,
+        top: Option, signed: Option, trapped: Option,
+        may_index: Option, stored: Option, tag: Option, index: Option
+    }
 }
 
 /// Bytes of the longest payload.
@@ -76,9 +101,8 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
     let bytes = max_bytes(config)?;
     let valid = m.input("valid_i", 1, "");
     let ready = m.output("ready_o", 1, "");
-    let wires = request::wires(config);
-    let asked = Bundle::inputs(&m, &wires);
-    let modes = Bundle::inputs(&m, &modes(config));
+    let asked = Request::new(config).inputs(&m);
+    let modes = Modes::new(config).inputs(&m);
     let valid_o = m.output("valid_o", 1, "");
     let ready_i = m.input("ready_i", 1, "");
     let behind = match config.compression {
@@ -91,7 +115,6 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
     let len_o = m.output("len_o", length::WIDTH, "bytes of it");
     let empty_o = m.output("empty_o", 1, "nothing is on its way");
     let aw = config.address();
-    let mode = |name: &str| modes.get(name).cloned().unwrap_or_else(|| zero(1));
 
     let pipe = Pipe::new(&m, &valid, &ready_i, 4);
     m.assign(&ready, &pipe.ready);
@@ -101,78 +124,82 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
     m.section("First stage: the request.");
     // The dialect has no room for these flags.
     let dialect = config.compression == Compression::Bytes;
-    let mut wires = wires;
+    let mut asked = asked;
     if dialect && !config.caches() {
-        let flags = wires.extract_if(.., |wire| FLAGS.contains(&wire.name));
-        flags.for_each(|wire| m.unused(&asked[wire.name]));
+        let flags = [asked.notify.take(), asked.updiscon.take()];
+        flags.iter().flatten().for_each(|flag| m.unused(flag));
     }
-    let first = stage(&m, "first", &wires, &asked, &pipe.load[0]);
+    let first = asked.map(held(&m, "first", &pipe.load[0]));
     let load = &pipe.load[1];
     let last = m.reg("last_address", zero(aw));
-    let sync = m.let_("sync", &first["start"] | &first["trap"]);
-    let addressed = &sync | &first["report"];
-    m.assign(&last.d, (load & addressed).mux(&first["address"], &last.q));
-    let full = m.let_("absolute", mode("full_address") | &sync);
+    let sync = m.let_("sync", &first.start | &first.trap);
+    let addressed = &sync | &first.report;
+    m.assign(&last.d, (load & addressed).mux(&first.address, &last.q));
+    let full = m.let_("absolute", modes.is_on(Mode::FullAddress) | &sync);
     let base = (!&full).gate(&last.q);
-    let field = m.let_("field", &first["address"] - base);
+    let field = m.let_("field", &first.address - base);
 
-    let kinds = cases(&m, config, &first, &mode("implicit_exception"));
-    let target = first.get("target").map(|to| m.let_("is_target", &first["report"] & to));
-    let mut carried = wires;
-    carried.retain(|wire| !FORMATS.contains(&wire.name));
-    carried.retain(|wire| !dialect || !FLAGS.contains(&wire.name));
-    let value = |wire: &Wire| match (wire.name, &target) {
-        ("address", _) => (wire.name, field.clone()),
-        ("target", Some(target)) => (wire.name, target.clone()),
-        (name, _) => (name, first[name].clone()),
+    let kinds = cases(&m, config, &first, &modes.is_on(Mode::ImplicitException));
+    let target = first.target.as_ref().map(|to| m.let_("is_target", &first.report & to));
+    let mut carried = Second {
+        address: field,
+        branch: first.branch.clone(),
+        privilege: first.privilege.clone(),
+        time: first.time.clone(),
+        context: first.context.clone(),
+        ecause: first.ecause.clone(),
+        interrupt: first.interrupt.clone(),
+        thaddr: first.thaddr.clone(),
+        tval: first.tval.clone(),
+        branches: first.branches.clone(),
+        branch_map: first.branch_map.clone(),
+        branch_count: first.branch_count.clone(),
+        mispredicted: first.mispredicted.clone(),
+        notify: first.notify.clone().filter(|_| !dialect),
+        updiscon: first.updiscon.clone().filter(|_| !dialect),
+        target: target.clone(),
+        irreport: first.irreport.clone(),
+        irdepth: first.irdepth.clone(),
+        ienable: first.ienable.clone(),
+        qual_status: first.qual_status.clone(),
+        top: dialect.then(|| first.address.msb()),
+        signed: dialect.then(|| first.report.clone()),
+        trapped: dialect.then(|| first.trap.clone()),
+        may_index: None,
+        stored: None,
+        tag: None,
+        index: None,
     };
-    let mut values: Vec<(&'static str, Expr)> = carried.iter().map(value).collect();
-    let mut carry = |wire: Wire, value: Expr| {
-        values.push((wire.name, value));
-        carried.push(wire);
-    };
-    if dialect {
-        carry(Wire::new("top", 1, ""), first["address"].msb());
-        carry(Wire::new("signed", 1, ""), first["report"].clone());
-        carry(Wire::new("trapped", 1, ""), first["trap"].clone());
-    }
     if let Some(target) = target.filter(|_| config.caches()) {
-        let on = mode("jump_target_cache");
-        let cache = m.inst(
+        let on = modes.is_on(Mode::JumpTargetCache);
+        let cache = CacheOut::of(&m.inst(
             "i_jump_target_cache",
             &tables::cache(config),
             &[
-                ("address_i", &first["address"]),
+                ("address_i", &first.address),
                 ("store_i", &(load & &on & &target)),
                 ("clear_i", &(load & &sync)),
             ],
-        );
-        let counting = first.get("counting").cloned().unwrap_or_else(|| zero(1));
-        let notify = first.get("notify").cloned().unwrap_or_else(|| zero(1));
-        let may = on & &target & !&first["updiscon"] & !notify & !counting;
-        carry(Wire::new("may_index", 1, ""), may & &cache["known_o"]);
+        ));
+        let flag = |flag: &Option<Expr>| flag.clone().unwrap_or_else(|| zero(1));
+        let may = on & &target & !flag(&first.updiscon);
+        let may = may & !flag(&first.notify) & !flag(&first.counting);
+        carried.may_index = Some(may & &cache.known);
         // The value that is read goes directly to a register, and the address comes from a
         // register, so that the memory can be one with clocked reads.
-        for (name, port) in [("stored", "stored_o"), ("tag", "tag_o"), ("index", "index_o")] {
-            carry(Wire::new(name, cache[port].width(), ""), cache[port].clone());
-        }
+        carried.stored = Some(cache.stored);
+        carried.tag = Some(cache.tag);
+        carried.index = Some(cache.index);
     }
 
     m.section("Second stage: what is to be sent.");
-    let second = stage(&m, "second", &carried, &Bundle::of(values), load);
+    let second = carried.map(held(&m, "second", load));
     let kinds: Vec<Case> = kinds.into_iter().map(|kind| kind.held(&m, "is", load)).collect();
-    let mut options = Vec::new();
-    for option in layout.unit().ioptions() {
-        let name = MODES.iter().find(|(_, other)| other == option).map(|(name, _)| *name);
-        options.push(match option {
-            Mode::DeltaAddress => !mode("full_address"),
-            _ => name.map_or_else(|| zero(1), mode),
-        });
-    }
+    let options: Vec<Expr> =
+        layout.unit().ioptions().iter().map(|option| modes.is_on(*option)).collect();
     let options: Vec<&Expr> = options.iter().rev().collect();
     let options = m.let_("options", concat(&options));
-    let front =
-        Front { m: &m, config, layout: &layout, pipe: &pipe, carried, second, kinds, options };
+    let front = Front { m: &m, config, layout: &layout, pipe: &pipe, second, kinds, options };
     let made = match config.compression {
         Compression::Bits => bits::build(&front, 8 * bytes),
         Compression::Bytes => bytes::build(&front, 8 * bytes),
@@ -183,8 +210,9 @@ pub(crate) fn build(config: &Config) -> Result<Component, ConfigError> {
         let was = m.reg_en("was_indexed", false, &pipe.load[3] & &target);
         m.assign(&was.d, indexed);
         m.assign(&indexed_o, &was.q);
-        let targets = [&first["target"], &front.second["target"], &target];
-        let on_way = pipe.held.iter().zip(targets).map(|(held, target)| &held.q & target);
+        let targets = [first.target.as_ref(), front.second.target.as_ref(), Some(&target)];
+        let on_way = pipe.held.iter().zip(targets.into_iter().flatten());
+        let on_way = on_way.map(|(held, target)| &held.q & target);
         m.assign(&settled, !on_way.reduce(|a, b| a | b).unwrap_or_else(|| zero(1)));
     }
 
@@ -207,9 +235,7 @@ struct Front<'a> {
     config: &'a Config,
     layout: &'a Layout,
     pipe: &'a Pipe,
-    /// The signals of the second stage.
-    carried: Vec<Wire>,
-    second: Bundle,
+    second: Second,
     kinds: Vec<Case>,
     /// The field *ioptions*.
     options: Expr,
@@ -228,14 +254,22 @@ impl Front<'_> {
     /// parts of the tag are compared in the second stage, and the results are combined in the
     /// third.
     fn hit(&self) -> Expr {
-        let (stored, tag) = (&self.second["stored"], &self.second["tag"]);
+        let Second { stored, tag, may_index, .. } = &self.second;
+        let (Some(stored), Some(tag), Some(may_index)) = (stored, tag, may_index) else {
+            return zero(1);
+        };
         let parts = (0..tag.width()).step_by(PART as usize).map(|at| {
             let width = PART.min(tag.width() - at);
             stored.slice(at, width).eq(tag.slice(at, width))
         });
         let parts: Vec<Expr> = parts.collect();
         let same = self.hold("same", concat(&parts.iter().collect::<Vec<_>>()));
-        self.hold("may_hit", &self.second["may_index"]) & same.all()
+        self.hold("may_hit", may_index) & same.all()
+    }
+
+    /// What payloads have of the second stage besides the address and tval.
+    fn rest(&self) -> Rest {
+        Rest::find(|name| self.second.get(name).cloned())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The output of the ingress for one cycle: blocks that retired, a trap, and marks between them.
 
-use crate::bundle::Wire;
 use crate::config::{Config, ResyncUnit};
+use hartrace_rtl::{Wire, bundle};
 
 /// Request of a mark, after the blocks and the trap of its cycle.
 pub(crate) mod mark {
@@ -15,99 +15,106 @@ pub(crate) mod mark {
     pub(crate) const START: u128 = 3;
 }
 
-/// The signals, lanes side by side.
-pub(crate) fn wires(config: &Config) -> Vec<Wire> {
-    let (n, aw, params) = (config.n(), config.address(), &config.etrace);
-    let mut wires = vec![
-        Wire::new("retires", n, "instructions retired on the lane"),
-        Wire::new("two", n, "more than one: first and last are two steps"),
-        Wire::new("qualified", n, "the lane is traced"),
-        Wire::new("first", n * aw, "address of its first instruction"),
-        Wire::new("last", n * aw, "address of its last instruction; of the one that traps alone"),
-        Wire::new("taken", n, "the last instruction is a branch, taken"),
-        Wire::new("not_taken", n, "the last instruction is a branch, not taken"),
-        Wire::new("uninferable", n, "it is an uninferable discontinuity"),
-        Wire::new("wide", n, "it has 4 bytes"),
-    ];
-    if config.returns() {
-        wires.push(Wire::new("call", n, "it is a call"));
-        wires.push(Wire::new("ret", n, "it is a return"));
+bundle! {
+    /// The signals, lanes side by side.
+    pub(crate) struct Group {
+        retires, two, qualified, first, last, taken, not_taken, uninferable, wide,
+        call: Option, ret: Option, sijump: Option, notify: Option, half_words: Option, cycles: Option,
+        trap, trap_alone, trap_qualified, interrupt, cause, tval, privilege, time: Option,
+        privilege_changes,
+        context: Option, context_changes: Option, context_tears: Option, context_drifts: Option,
+        mark, lost
     }
-    if params.sijump_p {
-        wires.push(Wire::new("sijump", n, "it is a sequentially inferable jump"));
-    }
-    if config.triggers {
-        wires.push(Wire::new("notify", n, "it is to be reported"));
-    }
-    if config.counts(ResyncUnit::HalfWords) {
-        wires.push(Wire::new("half_words", n * u32::from(config.iretire_width_p), "retired"));
-    }
-    if config.counts(ResyncUnit::Cycles) {
-        wires.push(Wire::new("cycles", CYCLES, "since the group before"));
-    }
-    wires.extend([
-        Wire::new("trap", 1, "a trap follows the lanes"),
-        Wire::new("trap_alone", n, "the lane of a trap before which nothing retired"),
-        Wire::new("trap_qualified", 1, "the trap is traced"),
-        Wire::new("interrupt", 1, "it is an interrupt"),
-        Wire::new("cause", params.ecause_width_p.into(), ""),
-        Wire::new("tval", params.iaddress_width_p.into(), ""),
-        Wire::new("privilege", params.privilege_width_p.into(), ""),
-    ]);
-    if params.time_bits() > 0 {
-        wires.push(Wire::new("time", params.time_bits(), ""));
-    }
-    wires.push(Wire::new("privilege_changes", 1, "against the group before"));
-    if params.context_bits() > 0 {
-        wires.extend([
-            Wire::new("context", params.context_bits(), ""),
-            Wire::new("context_changes", 1, "and is to be reported precisely"),
-            Wire::new("context_tears", 1, "and so does the program counter"),
-            Wire::new("context_drifts", 1, "and is to be reported some time"),
-        ]);
-    }
-    wires.push(Wire::new("mark", 2, "1 break, 2 stop, 3 start, behind all others"));
-    wires.push(Wire::new("lost", 1, "input was lost here"));
-    wires
 }
 
-/// Whether the signal has a value for each lane.
-pub(crate) fn is_of_lanes(name: &str) -> bool {
-    const LANES: [&str; 15] = [
-        "retires",
-        "two",
-        "qualified",
-        "first",
-        "last",
-        "taken",
-        "not_taken",
-        "uninferable",
-        "wide",
-        "call",
-        "ret",
-        "sijump",
-        "notify",
-        "half_words",
-        "trap_alone",
-    ];
-    LANES.contains(&name)
+bundle! {
+    /// Signals of a group that decisions depend on.
+    pub(crate) struct Decided {
+        retires, two, qualified, taken, not_taken, uninferable, wide,
+        call: Option, ret: Option, sijump: Option, notify: Option,
+        trap, trap_alone, trap_qualified, privilege_changes,
+        context_changes: Option, context_tears: Option, context_drifts: Option,
+        mark, lost
+    }
 }
 
-/// Whether no decision depends on the signal: it is only used in packets or counters.
-pub(crate) fn is_passed_on(name: &str) -> bool {
-    const PASSED: [&str; 10] = [
-        "first",
-        "last",
-        "half_words",
-        "cycles",
-        "interrupt",
-        "cause",
-        "tval",
-        "privilege",
-        "time",
-        "context",
-    ];
-    PASSED.contains(&name)
+bundle! {
+    /// The others: they are only used in packets or counters.
+    pub(crate) struct Passed {
+        first, last, half_words: Option, cycles: Option, interrupt, cause, tval, privilege, time: Option,
+        context: Option
+    }
+}
+
+/// What a signal of a group is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// It has a value for each lane.
+    Lanes,
+    /// All lanes have it in common.
+    All,
+    /// It belongs to the trap or the mark at the end.
+    End,
+}
+
+impl Group<(Of, Wire)> {
+    /// The signals, and what each is about.
+    pub(crate) fn signals(config: &Config) -> Self {
+        let (n, aw, params) = (config.n(), config.address(), &config.etrace);
+        let wire = |of, width, doc| (of, Wire::new(width, doc));
+        let lanes = |width, doc| wire(Of::Lanes, n * width, doc);
+        let lanes_if = |has: bool, width, doc| has.then(|| lanes(width, doc));
+        let all_if = |has: bool, width, doc| has.then(|| wire(Of::All, width, doc));
+        let (context, time) = (params.context_bits(), params.time_bits());
+        let half_words = config.counts(ResyncUnit::HalfWords);
+        Self {
+            retires: lanes(1, "instructions retired on the lane"),
+            two: lanes(1, "more than one: first and last are two steps"),
+            qualified: lanes(1, "the lane is traced"),
+            first: lanes(aw, "address of its first instruction"),
+            last: lanes(aw, "address of its last instruction; of the one that traps alone"),
+            taken: lanes(1, "the last instruction is a branch, taken"),
+            not_taken: lanes(1, "the last instruction is a branch, not taken"),
+            uninferable: lanes(1, "it is an uninferable discontinuity"),
+            wide: lanes(1, "it has 4 bytes"),
+            call: lanes_if(config.returns(), 1, "it is a call"),
+            ret: lanes_if(config.returns(), 1, "it is a return"),
+            sijump: lanes_if(params.sijump_p, 1, "it is a sequentially inferable jump"),
+            notify: lanes_if(config.triggers, 1, "it is to be reported"),
+            half_words: lanes_if(half_words, config.iretire_width_p.into(), "retired"),
+            cycles: all_if(config.counts(ResyncUnit::Cycles), CYCLES, "since the group before"),
+            trap: wire(Of::End, 1, "a trap follows the lanes"),
+            trap_alone: lanes(1, "the lane of a trap before which nothing retired"),
+            trap_qualified: wire(Of::End, 1, "the trap is traced"),
+            interrupt: wire(Of::End, 1, "it is an interrupt"),
+            cause: wire(Of::End, params.ecause_width_p.into(), ""),
+            tval: wire(Of::End, params.iaddress_width_p.into(), ""),
+            privilege: wire(Of::All, params.privilege_width_p.into(), ""),
+            time: all_if(time > 0, time, ""),
+            privilege_changes: wire(Of::All, 1, "against the group before"),
+            context: all_if(context > 0, context, ""),
+            context_changes: all_if(context > 0, 1, "and is to be reported precisely"),
+            context_tears: all_if(context > 0, 1, "and so does the program counter"),
+            context_drifts: all_if(context > 0, 1, "and is to be reported some time"),
+            mark: wire(Of::End, 2, "1 break, 2 stop, 3 start, behind all others"),
+            lost: wire(Of::End, 1, "input was lost here"),
+        }
+    }
+}
+
+impl Group<Wire> {
+    /// The signals.
+    pub(crate) fn new(config: &Config) -> Self {
+        Group::signals(config).map(|_, (_, wire)| wire.clone())
+    }
+}
+
+impl<T: Clone> Group<T> {
+    /// What decisions depend on, and the others.
+    pub(crate) fn parts(&self) -> (Decided<T>, Passed<T>) {
+        let find = |name| self.get(name).cloned();
+        (Decided::find(find), Passed::find(find))
+    }
 }
 
 /// Width of the number of cycles between two groups. More are not counted: a wider number would

@@ -1,49 +1,67 @@
 //! Converts the signals of the hart to steps: what retired, where its last instruction is, and
 //! whether it is traced.
 
-use crate::bundle::{Bundle, Wire, module_of_lanes};
 use crate::config::{Config, ResyncUnit};
-use crate::filter::{self, Filters};
-use crate::group;
+use crate::filter::{self, Filters, Settings};
+use crate::group::{self, Group};
+use crate::lanes::module_of_lanes;
 use hartrace_etrace::ingress::IType;
-use hartrace_rtl::{Component, Expr, Module, concat, lit};
+use hartrace_rtl::{Component, Expr, Module, Wire, bundle, concat, lit};
 
-/// The signals of the hart in one cycle, without the bits that no address has.
-pub(crate) fn wires(config: &Config) -> Vec<Wire> {
-    let (n, params) = (config.n(), &config.etrace);
-    let mut wires = vec![
-        Wire::new("itype", n * u32::from(config.itype_width_p), "how the block ends"),
-        Wire::new("iaddr", n * config.address(), "address of its first instruction"),
-        Wire::new("iretire", n * u32::from(config.iretire_width_p), "half-words retired"),
-        Wire::new("ilastsize", n, "its last instruction has 4 bytes"),
-    ];
-    if params.sijump_p {
-        wires.push(Wire::new("sijump", n, "it ends in a sequentially inferable jump"));
+bundle! {
+    /// The signals of the hart in one cycle, without the bits that no address has.
+    pub(crate) struct Ingress {
+        itype, iaddr, iretire, ilastsize, sijump: Option, cause, tval, r#priv,
+        context: Option, ctype: Option, time: Option, trigger: Option, cycles: Option,
+        mark, lost, resets: Option
     }
-    wires.extend([
-        Wire::new("cause", params.ecause_width_p.into(), "of the trap"),
-        Wire::new("tval", params.iaddress_width_p.into(), "of the trap"),
-        Wire::new("priv", params.privilege_width_p.into(), "privilege level"),
-    ]);
-    if params.context_bits() > 0 {
-        wires.push(Wire::new("context", params.context_bits(), ""));
-        wires.push(Wire::new("ctype", 2, "how to report a change of the context"));
+}
+
+bundle! {
+    /// Those that are needed besides the lanes; *iretire* only to be counted.
+    pub(crate) struct Shared {
+        iretire: Option, ilastsize, sijump: Option, cause, tval, r#priv,
+        context: Option, ctype: Option, time: Option, trigger: Option, cycles: Option,
+        mark, lost, resets: Option
     }
-    if params.time_bits() > 0 {
-        wires.push(Wire::new("time", params.time_bits(), ""));
+}
+
+impl Ingress<Wire> {
+    pub(crate) fn new(config: &Config) -> Self {
+        let (n, params) = (config.n(), &config.etrace);
+        let some = |has: bool, width, doc| has.then(|| Wire::new(width, doc));
+        let (context, time) = (params.context_bits(), params.time_bits());
+        Self {
+            itype: Wire::new(n * u32::from(config.itype_width_p), "how the block ends"),
+            iaddr: Wire::new(n * config.address(), "address of its first instruction"),
+            iretire: Wire::new(n * u32::from(config.iretire_width_p), "half-words retired"),
+            ilastsize: Wire::new(n, "its last instruction has 4 bytes"),
+            sijump: some(params.sijump_p, n, "it ends in a sequentially inferable jump"),
+            cause: Wire::new(params.ecause_width_p.into(), "of the trap"),
+            tval: Wire::new(params.iaddress_width_p.into(), "of the trap"),
+            r#priv: Wire::new(params.privilege_width_p.into(), "privilege level"),
+            context: some(context > 0, context, ""),
+            ctype: some(context > 0, 2, "how to report a change of the context"),
+            time: some(time > 0, time, ""),
+            trigger: some(config.triggers, 2 + n, "trace on, trace off, notify of each lane"),
+            cycles: some(
+                config.counts(ResyncUnit::Cycles),
+                group::CYCLES,
+                "since the group before",
+            ),
+            mark: Wire::new(2, "1 break, 2 stop, 3 start, behind the lanes"),
+            lost: Wire::new(1, "input was lost here"),
+            resets: some(config.filters_by_trap(), 1, "the hart is reset here"),
+        }
     }
-    if config.triggers {
-        wires.push(Wire::new("trigger", 2 + n, "trace on, trace off, notify of each lane"));
+}
+
+impl Ingress {
+    fn shared(&self, config: &Config) -> Shared {
+        let mut shared = Shared::find(|name| self.get(name).cloned());
+        shared.iretire = shared.iretire.filter(|_| config.counts(ResyncUnit::HalfWords));
+        shared
     }
-    if config.counts(ResyncUnit::Cycles) {
-        wires.push(Wire::new("cycles", group::CYCLES, "since the group before"));
-    }
-    wires.push(Wire::new("mark", 2, "1 break, 2 stop, 3 start, behind the lanes"));
-    wires.push(Wire::new("lost", 1, "input was lost here"));
-    if config.filters_by_trap() {
-        wires.push(Wire::new("resets", 1, "the hart is reset here"));
-    }
-    wires
 }
 
 /// The module `te_ingress`.
@@ -55,14 +73,14 @@ pub(crate) fn build(config: &Config) -> Component {
          traced. Nothing stops here: whatever comes in goes out, in registers.",
     );
     let valid = m.input("valid_i", 1, "something retired, trapped or is marked");
-    let raw = Bundle::inputs(&m, &wires(config));
-    let settings = Bundle::inputs(&m, &filter::wires(config));
+    let raw = Ingress::new(config).inputs(&m);
+    let settings = Settings::new(config).inputs(&m);
     let valid_o = m.output("valid_o", 1, "");
-    let out = Bundle::outputs(&m, &group::wires(config));
+    let out = Group::new(config).outputs(&m).map(|name, port| (name, port.clone()));
 
     let mut lanes: Vec<Lane> = (0..config.n()).map(|i| Lane::new(&m, config, &raw, i)).collect();
     let held = m.reg("valid", false);
-    let (mut load, mut raw) = (valid, raw);
+    let (mut load, mut raw) = (valid, raw.shared(config));
     if filter::is_slow(config) {
         m.section(
             "Comparators need the address of the last instruction, and a cycle of their own.",
@@ -70,7 +88,11 @@ pub(crate) fn build(config: &Config) -> Component {
         let early = m.reg("early_valid", false);
         m.assign(&early.d, &load);
         lanes = (0..).zip(&lanes).map(|(i, lane)| lane.held(&m, i, &load)).collect();
-        raw = held_back(&m, config, &raw, &load);
+        raw = raw.map(|name, signal| {
+            let reg = m.reg_data(&format!("early_{name}"), signal.width(), &load);
+            m.assign(&reg.d, signal);
+            reg.q
+        });
         load = early.q;
     }
     m.assign(&held.d, &load);
@@ -80,93 +102,76 @@ pub(crate) fn build(config: &Config) -> Component {
     let filters = Filters { m: &m, config, raw: &raw, settings: &settings };
     let qualified = filters.qualified(&lanes, (&load, &works));
 
-    let keep = |name: &'static str, value: Expr| {
+    let keep = |(name, port): &(&str, Expr), value: Expr| {
         let reg = m.reg_data(name, value.width(), &load);
         m.assign(&reg.d, value);
-        m.assign(&out[name], &reg.q);
+        m.assign(port, &reg.q);
+    };
+    let keep_if = |to: &Option<(&str, Expr)>, value: &dyn Fn() -> Expr| {
+        if let Some(to) = to {
+            keep(to, value());
+        }
+    };
+    let copy_if = |to: &Option<(&str, Expr)>, value: &Option<Expr>| {
+        if let (Some(to), Some(value)) = (to, value) {
+            keep(to, value.clone());
+        }
     };
     let each = |of: &dyn Fn(&Lane) -> Expr| lanes_of(&lanes.iter().map(of).collect::<Vec<_>>());
     let trap_at = |of: &[Expr]| {
         any(lanes.iter().zip(of).map(|(lane, x)| &lane.trap & x).collect::<Vec<_>>().iter())
     };
     m.section("What retired. A lane that is not traced is a single step.");
-    keep("retires", each(&|lane| lane.retires.clone()));
+    keep(&out.retires, each(&|lane| lane.retires.clone()));
     let two: Vec<Expr> = lanes.iter().zip(&qualified).map(|(lane, q)| &lane.two & q).collect();
-    keep("two", lanes_of(&two));
-    keep("qualified", lanes_of(&qualified));
-    keep("first", each(&|lane| lane.first.clone()));
-    keep("last", each(&|lane| lane.last.clone()));
-    keep("taken", each(&|lane| lane.is(&[IType::Taken])));
-    keep("not_taken", each(&|lane| lane.is(&[IType::NotTaken])));
-    keep("uninferable", each(&|lane| lane.is(&UNINFERABLE)));
-    keep("wide", raw["ilastsize"].clone());
-    if config.returns() {
-        keep("call", each(&|lane| lane.is(&[IType::UninferableCall, IType::InferableCall])));
-        keep("ret", each(&|lane| lane.is(&[IType::Return])));
-    }
-    if let Some(sijump) = raw.get("sijump") {
-        keep("sijump", sijump.clone());
-    }
-    if config.triggers {
-        keep("notify", raw["trigger"].slice(2, config.n()));
-    }
-    if config.counts(ResyncUnit::HalfWords) {
-        keep("half_words", raw["iretire"].clone());
-    }
-    if config.counts(ResyncUnit::Cycles) {
-        keep("cycles", raw["cycles"].clone());
-    }
+    keep(&out.two, lanes_of(&two));
+    keep(&out.qualified, lanes_of(&qualified));
+    keep(&out.first, each(&|lane| lane.first.clone()));
+    keep(&out.last, each(&|lane| lane.last.clone()));
+    keep(&out.taken, each(&|lane| lane.is(&[IType::Taken])));
+    keep(&out.not_taken, each(&|lane| lane.is(&[IType::NotTaken])));
+    keep(&out.uninferable, each(&|lane| lane.is(&UNINFERABLE)));
+    keep(&out.wide, raw.ilastsize.clone());
+    let calls = [IType::UninferableCall, IType::InferableCall];
+    keep_if(&out.call, &|| each(&|lane| lane.is(&calls)));
+    keep_if(&out.ret, &|| each(&|lane| lane.is(&[IType::Return])));
+    copy_if(&out.sijump, &raw.sijump);
+    copy_if(&out.notify, &raw.trigger.as_ref().map(|trigger| trigger.slice(2, config.n())));
+    copy_if(&out.half_words, &raw.iretire);
+    copy_if(&out.cycles, &raw.cycles);
     m.section("The trap, in the newest lane.");
-    keep("trap", any(lanes.iter().map(|lane| &lane.trap)));
-    keep("trap_alone", each(&|lane| &lane.trap & !&lane.retires));
-    keep("trap_qualified", trap_at(&qualified));
+    keep(&out.trap, any(lanes.iter().map(|lane| &lane.trap)));
+    keep(&out.trap_alone, each(&|lane| &lane.trap & !&lane.retires));
+    keep(&out.trap_qualified, trap_at(&qualified));
     keep(
-        "interrupt",
+        &out.interrupt,
         any(lanes.iter().map(|lane| lane.is(&[IType::Interrupt])).collect::<Vec<_>>().iter()),
     );
-    keep("cause", raw["cause"].clone());
-    keep("tval", raw["tval"].clone());
+    keep(&out.cause, raw.cause.clone());
+    keep(&out.tval, raw.tval.clone());
 
     m.section(
         "What the lanes share, and whether it is another than before. Marks have nothing of it.",
     );
     let shared = m.let_("shared", &load & &works);
-    let changes = |name: &'static str, port: &str| {
-        let reg = m.reg_data(name, raw[port].width(), &shared);
-        m.assign(&reg.d, &raw[port]);
-        m.assign(&out[name], &reg.q);
-        reg.q.ne(&raw[port])
+    let changes = |(name, port): &(&str, Expr), value: &Expr| {
+        let reg = m.reg_data(name, value.width(), &shared);
+        m.assign(&reg.d, value);
+        m.assign(port, &reg.q);
+        reg.q.ne(value)
     };
-    let privilege = changes("privilege", "priv") & &works;
-    keep("privilege_changes", privilege);
-    if config.etrace.context_bits() > 0 {
-        let context = m.let_("context_differs", changes("context", "context") & &works);
-        let ctype = |value| raw["ctype"].is(value);
-        keep("context_changes", &context & (ctype(2) | ctype(3)));
-        keep("context_tears", &context & ctype(3));
-        keep("context_drifts", &context & ctype(1));
+    let privilege = changes(&out.privilege, &raw.r#priv) & &works;
+    keep(&out.privilege_changes, privilege);
+    if let (Some(to), Some(context), Some(ctype)) = (&out.context, &raw.context, &raw.ctype) {
+        let context = m.let_("context_differs", changes(to, context) & &works);
+        keep_if(&out.context_changes, &|| &context & (ctype.is(2) | ctype.is(3)));
+        keep_if(&out.context_tears, &|| &context & ctype.is(3));
+        keep_if(&out.context_drifts, &|| &context & ctype.is(1));
     }
-    if config.etrace.time_bits() > 0 {
-        keep("time", raw["time"].clone());
-    }
-    keep("mark", raw["mark"].clone());
-    keep("lost", raw["lost"].clone());
+    copy_if(&out.time, &raw.time);
+    keep(&out.mark, raw.mark.clone());
+    keep(&out.lost, raw.lost.clone());
     m.finish()
-}
-
-/// The signals that do not belong to a lane, one cycle later.
-fn held_back(m: &Module, config: &Config, raw: &Bundle, load: &Expr) -> Bundle {
-    let of_lanes = |name: &str| match name {
-        "itype" | "iaddr" => true,
-        "iretire" => !config.counts(ResyncUnit::HalfWords),
-        _ => false,
-    };
-    let wires = wires(config).into_iter().filter(|wire| !of_lanes(wire.name));
-    Bundle::of(wires.map(|wire| {
-        let reg = m.reg_data(&format!("early_{}", wire.name), wire.width, load);
-        m.assign(&reg.d, &raw[wire.name]);
-        (wire.name, reg.q)
-    }))
 }
 
 pub(crate) const UNINFERABLE: [IType; 7] = [
@@ -202,13 +207,13 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    fn new(m: &Module, config: &Config, raw: &Bundle, i: u32) -> Self {
+    fn new(m: &Module, config: &Config, raw: &Ingress, i: u32) -> Self {
         let (aw, rw, tw) =
             (config.address(), config.iretire_width_p.into(), config.itype_width_p.into());
-        let itype = m.let_(&format!("itype_{i}"), raw["itype"].slice(i * tw, tw));
-        let iretire = m.let_(&format!("iretire_{i}"), raw["iretire"].slice(i * rw, rw));
-        let first = m.let_(&format!("first_{i}"), raw["iaddr"].slice(i * aw, aw));
-        let wide = raw["ilastsize"].bit(i);
+        let itype = m.let_(&format!("itype_{i}"), raw.itype.slice(i * tw, tw));
+        let iretire = m.let_(&format!("iretire_{i}"), raw.iretire.slice(i * rw, rw));
+        let first = m.let_(&format!("first_{i}"), raw.iaddr.slice(i * aw, aw));
+        let wide = raw.ilastsize.bit(i);
         let retires = m.let_(&format!("retires_{i}"), iretire.any());
         // Half-words that precede the last instruction.
         let before = retires.gate(&iretire - wide.mux(lit(rw, 2), lit(rw, 1)));

@@ -14,7 +14,6 @@
 //! ```
 
 mod branch_map;
-mod bundle;
 mod cells;
 pub mod compressors;
 mod config;
@@ -23,6 +22,7 @@ mod emitter;
 mod filter;
 mod group;
 mod ingress;
+mod lanes;
 mod named;
 mod pack;
 mod priority;

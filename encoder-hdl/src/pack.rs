@@ -3,19 +3,11 @@
 //! Steps that take several cycles fill the queue. It empties again only if groups leave it faster
 //! than they arrive, and a hart that retires one block in a cycle leaves the other lanes empty.
 
-use crate::bundle::{Bundle, Wire, module_of_lanes};
 use crate::config::{Config, ResyncUnit};
-use crate::group;
+use crate::group::{Group, Of};
 use crate::ingress::any;
-use hartrace_rtl::{Component, Expr, concat};
-
-/// Signals that belong to the trap or the mark at the end of a group. All other signals without a
-/// value for each lane are the same for groups that are joined.
-const END: [&str; 7] = ["trap", "trap_qualified", "interrupt", "cause", "tval", "mark", "lost"];
-
-/// Signals that indicate that a group differs from the preceding one.
-const CHANGES: [&str; 4] =
-    ["privilege_changes", "context_changes", "context_tears", "context_drifts"];
+use crate::lanes::module_of_lanes;
+use hartrace_rtl::{Component, Expr, Reg, concat};
 
 /// The module `te_group_pack`.
 pub(crate) fn build(config: &Config) -> Component {
@@ -25,30 +17,32 @@ pub(crate) fn build(config: &Config) -> Component {
         "Joins groups of which each needs half of the lanes, if they have to wait anyway. Groups that\n\
          differ in privilege or context stay apart, and so do those behind a trap or a mark.",
     );
-    let wires = group::wires(config);
+    let (signals, wires) = (Group::signals(config), Group::new(config));
     let valid = m.input("valid_i", 1, "");
-    let from = Bundle::inputs(&m, &wires);
+    let from = wires.inputs(&m);
     let hungry = m.input("hungry_i", 1, "what is here is wanted at once");
     let valid_o = m.output("valid_o", 1, "");
-    let to = Bundle::outputs(&m, &wires);
+    let to = wires.outputs(&m);
     let joins_o = m.output("joins_o", 1, "a group comes to the one that waits");
 
     let n = config.n();
     let low = n.div_ceil(2);
     let held = m.reg("held", false);
     let load = m.wire("load", 1);
-    let regs: Vec<_> =
-        wires.iter().map(|wire| (wire, m.reg_data(wire.name, wire.width, &load))).collect();
-    let kept = Bundle::of(regs.iter().map(|(wire, reg)| (wire.name, reg.q.clone())));
+    let regs: Group<Reg> = wires.map(|name, wire| m.reg_data(name, wire.width, &load));
+    let kept = regs.map(|_, reg| reg.q.clone());
 
     m.section("Which groups fit together.");
-    let used = |group: &Bundle| &group["retires"] | &group["trap_alone"];
-    let ended = &kept["trap"] | kept["mark"].any();
+    let used = |group: &Group| &group.retires | &group.trap_alone;
+    let ended = &kept.trap | kept.mark.any();
     let half = !used(&kept).slice(low, n - low).any();
     let small = !used(&from).slice(n - low, low).any();
-    let differs = any(CHANGES.into_iter().filter_map(|name| from.get(name)));
-    let mut fits = &held.q & &valid & half & small & !ended & !differs & !from["mark"].any();
-    if let (Some(old), Some(new)) = (kept.get("context"), from.get("context")) {
+    let Group { context_changes, context_tears, context_drifts, .. } = &from;
+    let changes = [Some(&from.privilege_changes), context_changes.as_ref()];
+    let changes = changes.into_iter().chain([context_tears.as_ref(), context_drifts.as_ref()]);
+    let differs = any(changes.flatten());
+    let mut fits = &held.q & &valid & half & small & !ended & !differs & !from.mark.any();
+    if let (Some(old), Some(new)) = (&kept.context, &from.context) {
         // It may change without being reported.
         fits = fits & old.eq(new);
     }
@@ -64,23 +58,21 @@ pub(crate) fn build(config: &Config) -> Component {
     m.assign(&valid_o, &leaves);
     m.assign(&load, &valid);
     m.assign(&held.d, &valid | (&held.q & !&leaves));
-    for (wire, reg) in &regs {
-        let (old, new) = (&reg.q, &from[wire.name]);
-        m.assign(&reg.d, joined(n, low, wire, &joins, old, new));
-        m.assign(&to[wire.name], old);
+    let next = signals.zip(&kept.zip(&from)).map(|_, ((of, _), (old, new))| match of {
+        Of::Lanes => joined(n, low, &joins, old, new),
+        Of::All => joins.mux(*old, *new),
+        Of::End => (*new).clone(),
+    });
+    for (_, ((reg, next), to)) in regs.zip(&next).zip(&to).fields() {
+        m.assign(&reg.d, *next);
+        m.assign(to, &reg.q);
     }
     m.finish()
 }
 
-/// The waiting group, with the new one in the upper lanes if it joins; otherwise the new one.
-fn joined(n: u32, low: u32, wire: &Wire, joins: &Expr, old: &Expr, new: &Expr) -> Expr {
-    if END.contains(&wire.name) {
-        return new.clone();
-    }
-    if !group::is_of_lanes(wire.name) {
-        return joins.mux(old, new);
-    }
-    let width = wire.width / n;
+/// The lanes of the waiting group, with those of the new one in the upper lanes if it joins; otherwise the new ones.
+fn joined(n: u32, low: u32, joins: &Expr, old: &Expr, new: &Expr) -> Expr {
+    let width = old.width() / n;
     let (lower, upper) = (low * width, (n - low) * width);
     let above = joins.mux(new.slice(0, upper), new.slice(lower, upper));
     concat(&[&above, &joins.mux(old.slice(0, lower), new.slice(0, lower))])

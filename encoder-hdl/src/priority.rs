@@ -31,9 +31,10 @@ mod sequence;
 mod tables;
 mod walk;
 
-use crate::bundle::module_of_lanes;
 use crate::config::Config;
+use crate::lanes::module_of_lanes;
 use context::Context;
+pub(crate) use context::{ModePorts, Stream};
 use hartrace_rtl::Component;
 use parts::Parts;
 use send::Sent;

@@ -11,7 +11,8 @@
 //! - a [`Model`] for tests of hardware and drivers;
 //! - a driver in Rust without `std`: [`rust_driver`] returns its text, and [`driver`] is the one
 //!   for [`EncoderParams::everything`], whose field positions are valid for all parameters;
-//! - a header in C ([`c_header`]) and a manual ([`markdown`]).
+//! - a header in C ([`c_header`]), a manual ([`markdown`]), and descriptions for other tools: [`systemrdl`] and
+//!   [`ipxact`].
 //!
 //! The manual, `docs/registers.md`, describes the behaviour that the specification leaves open. Not
 //! implemented are data trace, external triggers, memory within the sink (SRAM mode), funnels and
@@ -39,4 +40,4 @@ pub use rtl::{
 };
 pub use table::{Enable, Field, Input, Kind, Register, Table};
 pub use tables::{analysis, atb_bridge, decoder, encoder, ram_sink};
-pub use text::{c_header, markdown, rust_driver};
+pub use text::{Placed, c_header, ipxact, markdown, rust_driver, systemrdl};

@@ -2,7 +2,12 @@
 
 use crate::config::{Config, ResyncUnit};
 use crate::group::CYCLES;
-use hartrace_rtl::{Component, Expr, Module, concat, lit, ones, zero};
+use hartrace_rtl::{Component, Expr, Module, bundle, concat, lit, ones, zero};
+
+bundle! {
+    /// The outputs of the module.
+    pub(crate) struct ResyncOut { near, due, known, far: Option }
+}
 
 /// Width of the counter: the longest period is 2^19.
 const WIDTH: u32 = 20;

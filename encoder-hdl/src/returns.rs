@@ -2,7 +2,17 @@
 
 use crate::cells::memory;
 use crate::config::Config;
-use hartrace_rtl::{Component, Module, lit, zero};
+use hartrace_rtl::{Component, Module, Wire, bundle, lit, zero};
+
+bundle! {
+    /// The outputs of a [`stack`].
+    pub(crate) struct StackOut { depth, some, predicts, expected: Option }
+}
+
+bundle! {
+    /// The outputs of [`marks`].
+    pub(crate) struct MarksOut { some, full, address, depth }
+}
 
 /// The module `te_return_stack`: the stack, or the counter if there are no addresses to check.
 pub(crate) fn stack(config: &Config) -> Component {
@@ -75,10 +85,13 @@ pub(crate) fn marks(config: &Config) -> Component {
     let address = m.input("address_i", aw, "of the call");
     let depth = m.input("depth_i", dw, "before it");
     let second = m.input("second_i", 1, "which one is looked at");
-    let some_o = m.output("some_o", 1, "there is one");
-    let full_o = m.output("full_o", 1, "there are two");
-    let address_o = m.output("address_o", aw, "");
-    let depth_o = m.output("depth_o", dw, "");
+    let out = MarksOut {
+        some: Wire::new(1, "there is one"),
+        full: Wire::new(1, "there are two"),
+        address: Wire::new(aw, ""),
+        depth: Wire::new(dw, ""),
+    };
+    let out = out.outputs(&m);
 
     let count = m.reg("count", zero(2));
     let before = m.let_("kept", (!only).gate(&count.q));
@@ -96,9 +109,9 @@ pub(crate) fn marks(config: &Config) -> Component {
     };
     let (a0, d0) = entry("first", 0);
     let (a1, d1) = entry("second", 1);
-    m.assign(&address_o, second.mux(a1, a0));
-    m.assign(&depth_o, second.mux(d1, d0));
-    m.assign(&some_o, count.q.any());
-    m.assign(&full_o, count.q.bit(1));
+    m.assign(&out.address, second.mux(a1, a0));
+    m.assign(&out.depth, second.mux(d1, d0));
+    m.assign(&out.some, count.q.any());
+    m.assign(&out.full, count.q.bit(1));
     m.finish()
 }

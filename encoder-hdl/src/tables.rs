@@ -3,7 +3,12 @@
 
 use crate::cells::memory;
 use crate::config::Config;
-use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, Wire, bundle, concat, lit, zero};
+
+bundle! {
+    /// The outputs of a [`cache`].
+    pub(crate) struct CacheOut { known, stored, tag, index }
+}
 
 /// Number of address bits below the index: the index counts half-words or larger units.
 fn skip(config: &Config) -> u32 {
@@ -54,10 +59,13 @@ pub(crate) fn cache(config: &Config) -> Component {
     let address = m.input("address_i", aw, "of the target");
     let store = m.input("store_i", 1, "remember it");
     let clear = m.input("clear_i", 1, "forget all");
-    let known_o = m.output("known_o", 1, "something is remembered there");
-    let stored_o = m.output("stored_o", aw - size, "its tag");
-    let tag_o = m.output("tag_o", aw - size, "the one looked for");
-    let index_o = m.output("index_o", size, "where");
+    let out = CacheOut {
+        known: Wire::new(1, "something is remembered there"),
+        stored: Wire::new(aw - size, "its tag"),
+        tag: Wire::new(aw - size, "the one looked for"),
+        index: Wire::new(size, "where"),
+    };
+    let out = out.outputs(&m);
 
     let low = skip(config);
     let index = m.let_("index", address.slice(low, size));
@@ -65,10 +73,10 @@ pub(crate) fn cache(config: &Config) -> Component {
     let tag = if low > 0 { concat(&[&above, &address.slice(0, low)]) } else { above };
     let tag = m.let_("tag", tag);
     let known = known(&m, &index, size, &store, &clear);
-    memory(&m, "i_tags", 1 << size, (&store, &index, &tag), (&index, &stored_o));
-    m.assign(&known_o, known);
-    m.assign(&tag_o, &tag);
-    m.assign(&index_o, &index);
+    memory(&m, "i_tags", 1 << size, (&store, &index, &tag), (&index, &out.stored));
+    m.assign(&out.known, known);
+    m.assign(&out.tag, &tag);
+    m.assign(&out.index, &index);
     m.finish()
 }
 

@@ -46,16 +46,17 @@ mod packer;
 mod spill;
 
 pub(crate) use aligner::FREQ_BITS;
-pub use aligner::{Aligner, aligner};
+pub use aligner::{Aligner, AlignerOut, aligner};
+pub(crate) use atb_sink::AtbSinkOut;
 pub use atb_sink::atb_sink;
 pub use axis_sink::axis_sink;
-pub use drain::drain;
+pub use drain::{DrainOut, drain};
 pub use encapsulator::{Frame, encapsulator};
-pub use fifo::fifo;
+pub use fifo::{FifoOut, fifo};
 pub use frame_generator::{WORD_BYTES as FRAME_WORD_BYTES, frame_generator};
-pub use funnel::funnel;
+pub use funnel::{FunnelOut, funnel};
 pub use memory_sink::{MemorySink, memory_sink};
-pub use packer::{Packer, packer};
+pub use packer::{Packer, PackerOut, packer};
 pub(crate) use packer::{choose, fit};
 pub use spill::spill;
 

@@ -117,7 +117,7 @@ module traced_cva6 #(
     end else begin
       penable_q <= ~runs_o & ~(penable_q & pready);
       if (penable_q & pready) write_q <= write_q + 2'd1;
-      if (connector_lost | encoder_lost) lost_o <= 1'b1;
+      if (encoder_lost) lost_o <= 1'b1;
     end
   end
 
@@ -129,7 +129,7 @@ module traced_cva6 #(
   logic [1:0]   block_ilastsize, block_priv;
   logic [4:0]   block_cause;
   logic [63:0]  block_tval;
-  logic         block_halted;
+  logic         block_halted, traces, drained;
 
   // The adapter is bound into the core (cva6_te_bind.sv), and read by its name there.
   cva6_te_connector i_connector (
@@ -151,6 +151,8 @@ module traced_cva6 #(
     .debug_i      (i_cva6.i_te_adapter.debug_o),
     .halted_i     (1'b0),
     .flush_i      (1'b0),
+    .lost_i       (1'b0),
+    .enable_i     (traces),
     .stall_i      (1'b0),
     .itype_o      (block_itype),
     .iaddr_o      (block_iaddr),
@@ -162,7 +164,7 @@ module traced_cva6 #(
     .halted_o     (block_halted),
     .stall_o      (),
     .lost_o       (connector_lost),
-    .empty_o      ()
+    .empty_o      (drained)
   );
 
   te_top i_te_top (
@@ -186,7 +188,10 @@ module traced_cva6 #(
     .hart0_priv_i      (block_priv),
     .hart0_halted_i    (block_halted),
     .hart0_reset_i     (1'b0),
+    .hart0_lost_i      (connector_lost),
+    .hart0_drained_i   (drained),
     .hart0_lost_o      (encoder_lost),
+    .hart0_trace_o     (traces),
     .tvalid_o          (trace_valid_o),
     .tready_i          (trace_ready_i),
     .tdata_o           (trace_data_o),

@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{env, fs};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, fs, thread};
 
 const RENEW: &str = "`HARTRACE_BLESS=1 ./test.sh fpga` measures it again; the difference belongs to \
                      the commit that caused it";
@@ -162,28 +163,37 @@ fn reports_are_renewed() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The reports on designs; those that are outdated are measured and written.
+/// The reports on designs; those that are outdated are measured and written, as many at once as there are cores.
 fn renewed(designs: &[Design]) -> Result<Vec<Report>, Failed> {
     let tools = Tools::find()?;
-    let mut reports = Vec::new();
-    for design in designs {
-        let Design { name, source, .. } = design;
-        let watch = |step: &str| eprintln!("{} of {name}: {step}", source.top());
-        let old = tracked(design);
-        if let Ok(report) = &old
-            && is_current(report, source)
-        {
-            reports.push(report.clone());
-            continue;
+    let next = AtomicUsize::new(0);
+    let worker = || -> Result<(), Failed> {
+        while let Some(design) = designs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            renew(design, &tools)?;
         }
-        let report = Report::watched(source, &Options::default(), &tools, &watch)?.named(name);
-        if let Ok(old) = old {
-            eprintln!("{}", compare(&old, &report));
-        }
-        fs::write(in_repository(&file(design)), report.to_json())?;
-        reports.push(report);
+        Ok(())
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or(Err("panicked".into())))
+    })?;
+    designs.iter().map(tracked).collect()
+}
+
+/// Measures a design and writes its report, unless that is of this RTL.
+fn renew(design: &Design, tools: &Tools) -> Result<(), Failed> {
+    let Design { name, source, .. } = design;
+    let old = tracked(design);
+    if old.as_ref().is_ok_and(|report| is_current(report, source)) {
+        return Ok(());
     }
-    Ok(reports)
+    let watch = |step: &str| eprintln!("{} of {name}: {step}", source.top());
+    let report = Report::watched(source, &Options::default(), tools, &watch)?.named(name);
+    if let Ok(old) = old {
+        eprintln!("{}", compare(&old, &report));
+    }
+    Ok(fs::write(in_repository(&file(design)), report.to_json())?)
 }
 
 /// Whether a report is complete and belongs to this RTL.

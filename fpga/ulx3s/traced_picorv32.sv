@@ -108,11 +108,12 @@ module traced_picorv32 #(
   localparam logic [31:0] Off = 32'h0031_0005;
   localparam logic [31:0] On  = 32'h0031_0007;
 
-  typedef enum logic [2:0] {Announce, Activate, Configure, Enable, Run, Empty, Disable, Stopped} state_e;
+  typedef enum logic [2:0] {Announce, Activate, Configure, Enable, Run, Settle, Disable, Stopped} state_e;
   state_e      state_d, state_q;
-  logic        penable_q, pready, writes, connector_empty;
+  logic        penable_q, pready, writes;
   logic [31:0] pwdata;
-  // Words of the announcement; then cycles until what the core has retired is in the connector.
+  // Words of the announcement; then cycles until what the core has retired has reached the connector, which is told by
+  // the encoder to send the rest when tracing is switched off.
   logic [3:0]  count_d, count_q;
 
   always_comb begin
@@ -139,10 +140,10 @@ module traced_picorv32 #(
         pwdata = On;
         if (penable_q & pready) state_d = Run;
       end
-      Run: if (ended_o | trap_o) state_d = Empty;
-      Empty: begin
-        count_d = (&count_q) ? count_q : count_q + 4'd1;
-        if ((&count_q) & connector_empty) state_d = Disable;
+      Run: if (ended_o | trap_o) state_d = Settle;
+      Settle: begin
+        count_d = count_q + 4'd1;
+        if (&count_q) state_d = Disable;
       end
       Disable: begin
         writes = 1'b1;
@@ -223,7 +224,7 @@ module traced_picorv32 #(
   logic [2:0]  block_itype;
   logic [31:0] block_iaddr, block_tval;
   logic [1:0]  block_iretire, block_level;
-  logic        block_ilastsize, block_halted, connector_lost, encoder_lost;
+  logic        block_ilastsize, block_halted, traces, drained, connector_lost, encoder_lost;
   logic [3:0]  block_cause;
 
   cva6_te_connector i_connector (
@@ -244,7 +245,9 @@ module traced_picorv32 #(
     .priv_i       (level),
     .debug_i      (debug),
     .halted_i     (halted),
-    .flush_i      (state_q == Empty),
+    .flush_i      (1'b0),
+    .lost_i       (adapter_lost),
+    .enable_i     (traces),
     .stall_i      (1'b0),
     .itype_o      (block_itype),
     .iaddr_o      (block_iaddr),
@@ -256,7 +259,7 @@ module traced_picorv32 #(
     .halted_o     (block_halted),
     .stall_o      (),
     .lost_o       (connector_lost),
-    .empty_o      (connector_empty)
+    .empty_o      (drained)
   );
 
   te_top i_te_top (
@@ -280,7 +283,10 @@ module traced_picorv32 #(
     .hart0_priv_i      (block_level),
     .hart0_halted_i    (block_halted),
     .hart0_reset_i     (1'b0),
+    .hart0_lost_i      (connector_lost),
+    .hart0_drained_i   (drained),
     .hart0_lost_o      (encoder_lost),
+    .hart0_trace_o     (traces),
     .tvalid_o          (stream_valid),
     .tready_i          (trace_ready_i & ~announces),
     .tdata_o           (stream_data),
@@ -290,6 +296,6 @@ module traced_picorv32 #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) lost_o <= 1'b0;
-    else lost_o <= lost_o | adapter_lost | connector_lost | encoder_lost;
+    else lost_o <= lost_o | encoder_lost;
   end
 endmodule

@@ -12,6 +12,28 @@ pub struct Outputs {
     outputs: Vec<(String, Expr)>,
 }
 
+impl Outputs {
+    /// The output of this name, if there is one.
+    #[must_use]
+    pub fn get(&self, port: &str) -> Option<&Expr> {
+        self.outputs.iter().find(|(name, _)| name == port).map(|(_, expr)| expr)
+    }
+
+    /// The only output.
+    ///
+    /// # Panics
+    ///
+    /// If there are others, or none.
+    #[must_use]
+    #[track_caller]
+    pub fn only(&self) -> &Expr {
+        match &self.outputs[..] {
+            [(_, expr)] => expr,
+            others => panic!("{} has {} outputs, not one", self.instance, others.len()),
+        }
+    }
+}
+
 impl Index<&str> for Outputs {
     type Output = Expr;
 
@@ -20,8 +42,8 @@ impl Index<&str> for Outputs {
     /// If there is no such output.
     #[track_caller]
     fn index(&self, port: &str) -> &Expr {
-        match self.outputs.iter().find(|(name, _)| name == port) {
-            Some((_, expr)) => expr,
+        match self.get(port) {
+            Some(expr) => expr,
             None => panic!("{} has no output {port}", self.instance),
         }
     }

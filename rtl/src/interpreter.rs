@@ -109,6 +109,21 @@ impl Interpreter {
         self.values[self.port(port, Direction::Output, width)].clone()
     }
 
+    /// Everything that is stored: registers, and words of memories, by their path.
+    #[must_use]
+    pub fn state(&self) -> BTreeMap<String, Bits> {
+        let registers = self.component.source().registers.iter();
+        let registers =
+            registers.map(|Register { q, .. }| (q.name.clone(), self.values[q.id].clone()));
+        let words = self.memories.iter().flat_map(|(name, words)| {
+            words.iter().enumerate().map(move |(i, word)| (format!("{name}[{i}]"), word.clone()))
+        });
+        let children = self.children.iter().flat_map(|(name, child)| {
+            child.state().into_iter().map(move |(path, value)| (format!("{name}.{path}"), value))
+        });
+        registers.chain(words).chain(children).collect()
+    }
+
     /// Simulates a rising edge of the clock, outside of reset. Returns the names of claims and
     /// requirements that did not hold.
     pub fn clock(&mut self) -> Vec<String> {

@@ -127,6 +127,7 @@
 //! ```
 
 mod bits;
+mod bundle;
 mod check;
 mod component;
 mod emit;
@@ -152,6 +153,9 @@ mod stmt;
 mod target;
 
 pub use bits::Bits;
+pub use bundle::Wire;
+#[doc(hidden)]
+pub use bundle::field_name;
 pub use component::{Component, Direction, Port};
 pub use expr::Expr;
 pub use index::Index;

@@ -18,8 +18,9 @@ use std::path::Path;
 /// Runs the command.
 pub(crate) fn run(args: &Cva6Args) -> Result<Status, Failure> {
     let encoder = hdl::named(&args.encoder, Some(args.lanes))?.encoder;
+    let modes = modes::in_hardware(&args.tracing.encode)?;
     let setting =
-        Setting::new(&encoder, modes::in_hardware(&args.tracing.encode)?, args.tracing.resync_max);
+        Setting { stall: args.stall, ..Setting::new(&encoder, modes, args.tracing.resync_max) };
     // Building the model takes minutes.
     let programs = programs(args.program.as_deref(), args.filelist.is_none())?;
     let config = SocConfig::new(encoder, args.harts).waiting(args.stall);

@@ -93,6 +93,8 @@ module rvfi_connected #(
     .debug_i      (debug),
     .halted_i     (halted),
     .flush_i      (1'b0),
+    .lost_i       (trap_without_room),
+    .enable_i     (1'b1),
     .stall_i      (1'b0),
     .itype_o,
     .iaddr_o,

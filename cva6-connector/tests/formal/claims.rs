@@ -20,6 +20,8 @@ pub(crate) enum Part {
     Instruction,
     /// The chosen trap is in place. Assumes [`Part::Counts`].
     Trap,
+    /// A loss is told, between what was committed before it and what was committed after it.
+    Loss,
 }
 
 /// A connector, the chosen instruction and trap, and the claims.
@@ -43,6 +45,13 @@ impl Claims {
             // With a trap, one lane must be free for it.
             let full = rig.port("trap_i") & rig.port("valid_i").all();
             rig.m.assume_always("room_for_trap", !full);
+        }
+        // The hart holds what it commits while it is stalled.
+        let held = rig.past("held", &rig.port("stall_o"));
+        for name in ["valid_i", "pc_i", "trap_i", "trap_pc_i", "priv_i", "lost_i"] {
+            let port = rig.port(name);
+            let same = port.eq(rig.past(&format!("{name}_past"), &port));
+            rig.m.assume_always(&format!("{name}_held"), !&held | same);
         }
         let model = Model::new(&rig.m, config);
         let follow = Self {
@@ -105,15 +114,11 @@ impl Claims {
         let leaving = self.offered();
         let nothing = !(self.inside.any() | self.traps_inside.any());
         let fits = leaving.half_words.le(&self.inside) & leaving.traps.le(&self.traps_inside);
-        let loss = match self.config.building {
-            Building::Direct => !rig.port("lost_o"),
-            Building::Serialised => rig.port("lost_o").eq(rig.port("stall_o")),
-        };
-        self.holds(Part::Instruction, "instruction_in_place", leaving.right);
-        self.holds(Part::Trap, "trap_in_place", leaving.trap_right);
+        self.holds(Part::Instruction, "instruction_in_place", leaving.right.clone());
+        self.holds(Part::Trap, "trap_in_place", leaving.trap_right.clone());
         self.holds(Part::Counts, "nothing_invented", fits);
         self.holds(Part::Counts, "nothing_missing", rig.port("empty_o").implies(nothing));
-        self.holds(Part::Counts, "loss_is_told", loss);
+        self.claim_loss(&leaving);
 
         m.section("What comes out was committed before this cycle.");
         let takes = !rig.port("stall_i");
@@ -121,7 +126,8 @@ impl Claims {
         let traps_out = m.let_("traps_out", takes.gate(&leaving.traps));
         let fits = m.wire("fits", 1);
         let code = |itype: IType| lit(3, itype.raw().into());
-        let live = m.let_("live", !rig.port("stall_o") & !rig.port("debug_i"));
+        let enable = rig.port("enable_i");
+        let live = m.let_("live", enable & !rig.port("stall_o") & !rig.port("debug_i"));
         let (n, w) = (u32::from(self.config.lanes), u32::from(self.config.xlen));
         let choose = m.input("choose", n, "lanes that may be followed");
         let choose_trap = m.input("choose_trap", 1, "the trap may be followed");
@@ -175,6 +181,34 @@ impl Claims {
             });
         });
         self.holds(Part::Counts, "numbers_fit", fits);
+    }
+
+    /// Claims that a loss, chosen by a free input, is told before anything leaves that was committed with it or after
+    /// it, and that nothing else is told as a loss.
+    fn claim_loss(&self, leaving: &Walk<'_>) {
+        let (rig, m) = (&self.rig, &self.rig.m);
+        let came = m.let_("loss_came", rig.port("lost_i") & rig.port("enable_i"));
+        let takes = !rig.port("stall_i");
+        let told = m.let_("loss_told", rig.port("lost_o") & &takes);
+        let ever = m.reg("loss_ever", zero(1));
+        m.assign(&ever.d, &ever.q | &came);
+        self.holds(Part::Loss, "loss_is_true", !rig.port("lost_o") | &ever.q);
+
+        let choose = m.input("choose_loss", 1, "this loss is followed");
+        let owed = m.reg("loss_owed", zero(1));
+        let before = m.reg("loss_behind", zero(NUMBER));
+        let out = takes.gate(&leaving.half_words);
+        m.comb(|b| {
+            b.set(&before.d, &before.q - &out);
+            b.when(&came & !rig.port("stall_o") & &choose & !&owed.q, |b| {
+                b.set(&owed.d, true);
+                b.set(&before.d, &self.inside - &out);
+            })
+            .elsif(&told & before.q.is(0), |b| b.set(&owed.d, false));
+        });
+        let early = &owed.q & out.gt(&before.q) & !&told;
+        self.holds(Part::Loss, "loss_before_what_follows", !early);
+        self.holds(Part::Loss, "loss_is_not_forgotten", !(&owed.q & rig.port("empty_o")));
     }
 
     /// Claims that the walk passed everything inside, including what was chosen.

@@ -43,6 +43,13 @@ pub(crate) fn invariants(follow: &Claims) {
 
     m.section("A block is open at one level only.");
     let fresh = !done.any();
+    let told = inside.reg("told", 1);
+    follow.within("told_of_head", told.implies(&head.valid & &head.lost & !(&open & &fresh)));
+    follow.within("told_before_done", (done.any() & &head.lost).implies(&told));
+    for (name, entry) in [("head", &head), ("next", &next)] {
+        let closes = (&entry.valid & &entry.lost).implies(&entry.closes);
+        follow.within(&format!("{name}_loss_closes"), closes);
+    }
     follow.within("level_of_head", done.any().implies(level.eq(&head.level)));
     let same = &open & &fresh & !&head.closes & &head.valid;
     follow.within("level_of_open", same.implies(level.eq(&head.level)));
@@ -67,6 +74,7 @@ struct Entry {
     valid: Expr,
     lanes: Expr,
     closes: Expr,
+    lost: Expr,
     trap: Expr,
     interrupt: Expr,
     cause: Expr,
@@ -90,7 +98,7 @@ impl Inside<'_> {
     fn entries(&self) -> (Expr, [Entry; 2]) {
         let config = &self.follow.config;
         let (n, w) = (u32::from(config.lanes), u32::from(config.xlen));
-        let shared = [n, 1, 1, 1, config.ecause_width_p.into(), w, w, 2, 1];
+        let shared = [n, 1, 1, 1, 1, config.ecause_width_p.into(), w, w, 2, 1];
         let usage = self.reg("i_cycles.usage", 2);
         let read = self.reg("i_cycles.read", 1);
         let [cycle_0, cycle_1] = self.words("i_cycles", &read, shared.iter().sum());
@@ -105,8 +113,8 @@ impl Inside<'_> {
         let (lanes_0, lanes_1) = lanes.map(|[first, second]| (first, second)).unzip();
         let entry = |valid: Expr, cycle: &Expr, of_lane: Vec<Expr>| {
             let mut at = cycle.width();
-            let [lanes, closes, trap, interrupt, cause, tval, trap_pc, level, halts] =
-                shared.map(|width| {
+            let [lanes, closes, lost, trap, interrupt, cause, tval, trap_pc, level, halts] = shared
+                .map(|width| {
                     at -= width;
                     cycle.slice(at, width)
                 });
@@ -115,6 +123,7 @@ impl Inside<'_> {
                 valid,
                 lanes,
                 closes,
+                lost,
                 trap,
                 interrupt,
                 cause,

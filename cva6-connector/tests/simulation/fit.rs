@@ -1,7 +1,7 @@
 //! Configurations, and the fit of connector and encoder.
 
-use hartrace_cva6_connector::{Building, Config, ConfigError, connector};
-use hartrace_encoder_hdl::encoder;
+use hartrace_cva6_connector::{Building, Config, ConfigError, HOLD, Interface, connector, package};
+use hartrace_encoder_hdl::{Overflow, encoder};
 use hartrace_rtl::Direction;
 use libtest_mimic::Failed;
 
@@ -19,7 +19,7 @@ pub(crate) fn all_named() -> Result<(), Failed> {
             let signal = output.name.trim_end_matches("_o");
             let input = core.ports().iter().find(|port| port.name == format!("{signal}_i"));
             match (signal, input) {
-                ("stall" | "lost" | "empty", None) => {}
+                ("stall" | "empty", None) => {}
                 (_, None) => return Err(format!("{name}: the encoder has no {signal}").into()),
                 (_, Some(input)) if input.width != output.width => {
                     return Err(format!("{name}: {output:?} for {input:?}").into());
@@ -33,6 +33,29 @@ pub(crate) fn all_named() -> Result<(), Failed> {
         }
         let context = !config.etrace.nocontext_p;
         assert_eq!(fits.contains(&"context") && fits.contains(&"ctype"), context, "{name}");
+    }
+    Ok(())
+}
+
+/// Whatever can be generated for a CVA6 has what makes it wait exactly if the encoder can ask for it, and the connector
+/// knows. A core with RVFI has to bring its own.
+pub(crate) fn whoever_is_asked_waits() -> Result<(), Failed> {
+    for (name, config) in hartrace_encoder_hdl::Config::all_named() {
+        for overflow in [Overflow::Drop, Overflow::Stall, Overflow::Either] {
+            let config = hartrace_encoder_hdl::Config { overflow, ..config.clone() };
+            let asks = overflow != Overflow::Drop;
+            assert_eq!(Config::for_encoder(&config).holds, asks, "{name}, {overflow:?}");
+            for (core, interface, _) in Interface::NAMED {
+                let (modules, adapter) = package(&config, "", interface)?;
+                let has = |file: &str| modules.iter().chain(&adapter).any(|(name, _)| name == file);
+                let waits = asks && interface != Interface::Rvfi;
+                for (file, _) in HOLD {
+                    assert_eq!(has(file), waits, "{name}, {overflow:?}, {core}: {file}");
+                }
+                let connector = modules.iter().map(|(_, text)| text.contains("commits_held"));
+                assert_eq!(connector.filter(|held| *held).count() == 1, asks, "{name}, {core}");
+            }
+        }
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The connector in Verilator against a model of blocks: random instructions, traps, interrupts,
 //! debug mode and stalls, from the first instruction to the last.
 
+mod asleep;
 mod bench;
 mod fit;
 mod lint;
@@ -16,7 +17,8 @@ fn main() {
     let missing = !hartrace_hdl_tools::verilate::available();
     let mut trials = Vec::new();
     for (name, config) in configs() {
-        let lint = config.clone();
+        let (lint, off) = (config.clone(), config.clone());
+        trials.push(Trial::test(format!("asleep/{name}"), move || asleep::stays_asleep(&off)));
         trials.push(Trial::test(format!("lint/{name}"), move || lint::clean(&lint)));
         for (how, drive) in [("stalls", Drive::Stalls), ("runs", Drive::Runs)] {
             let config = config.clone();
@@ -29,6 +31,7 @@ fn main() {
     let mut trials: Vec<Trial> =
         trials.into_iter().map(|trial| trial.with_ignored_flag(missing)).collect();
     trials.push(Trial::test("fits_the_encoder", fit::all_named));
+    trials.push(Trial::test("whoever_is_asked_waits", fit::whoever_is_asked_waits));
     trials.push(Trial::test("ranges_are_checked", fit::ranges));
     libtest_mimic::run(&args, trials).exit();
 }

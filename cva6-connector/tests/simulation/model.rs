@@ -29,6 +29,8 @@ pub(crate) enum Event {
     },
     /// The hart is halted for a while.
     Halt,
+    /// Something was lost here.
+    Lost,
 }
 
 pub(crate) struct Model<'a> {
@@ -53,7 +55,21 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// Commits are lost.
+    pub(crate) fn lose(&mut self) {
+        self.close();
+        if self.events.last() != Some(&Event::Lost) {
+            self.events.push(Event::Lost);
+        }
+    }
+
     pub(crate) fn cycle(&mut self, cycle: &Cycle) {
+        if cycle.off {
+            return self.close();
+        }
+        if cycle.lost {
+            self.lose();
+        }
         let (privilege, context) = (cycle.privilege, cycle.context);
         if cycle.flush || (privilege, context) != (self.privilege, self.context) {
             self.close();
@@ -74,7 +90,7 @@ impl<'a> Model<'a> {
                 context: self.context,
             });
         }
-        if cycle.debug || cycle.halted {
+        if cycle.halts() {
             self.close();
             if self.events.last() != Some(&Event::Halt) {
                 self.events.push(Event::Halt);

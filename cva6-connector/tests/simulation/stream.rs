@@ -35,6 +35,22 @@ pub(crate) struct Cycle {
     pub(crate) debug: bool,
     pub(crate) halted: bool,
     pub(crate) flush: bool,
+    /// Commits before these were lost.
+    pub(crate) lost: bool,
+    /// Nothing of it counts.
+    pub(crate) off: bool,
+}
+
+impl Cycle {
+    /// Whether the hart is halted behind it.
+    pub(crate) fn halts(&self) -> bool {
+        self.debug || self.halted
+    }
+
+    /// Whether something retires or traps.
+    pub(crate) fn commits(&self) -> bool {
+        !self.debug && (self.trap.is_some() || self.lanes.iter().any(Option::is_some))
+    }
 }
 
 /// A hart that behaves at random.
@@ -81,6 +97,8 @@ impl<'a> Hart<'a> {
             debug,
             halted: self.one_in(200),
             flush: self.one_in(40),
+            lost: self.one_in(150),
+            off: self.one_in(120),
             ..Cycle::default()
         };
         if self.one_in(3) && !debug {

@@ -1,11 +1,22 @@
 //! All of it, with registers.
 
 use super::profile::RECORD_BYTES;
+use super::windows::WindowsOut;
 use super::{Config, ConfigError, counters, monitor, profile, windows};
 use crate::wires::instance;
 use hartrace_decoder::block_table::Ends;
 use hartrace_encoder_hdl::registers::{analysis as table, analysis_registers};
-use hartrace_rtl::{Component, Direction, Expr, Module};
+use hartrace_rtl::{Component, Direction, Expr, Module, bundle};
+
+bundle! {
+    /// What the registers say to all parts.
+    struct Told { clear, enable }
+}
+
+bundle! {
+    /// What they say to those for blocks.
+    struct BlocksTold { profile_index, trigger, window_index, first, second, property, limit }
+}
 
 /// The outputs of a [walker](crate::walker) that the analysis has as inputs, without `_o`.
 pub const BLOCK: [&str; 9] =
@@ -62,13 +73,10 @@ pub fn analysis(config: &Config) -> Result<Component, ConfigError> {
             m.assign(wire, value);
         }
     };
-    let common = [("clear_i", told["clear_o"].clone()), ("enable_i", told["enable_o"].clone())];
+    let common = Told::of(&told).to_inputs();
     let connect = |component: &Component, name: &str, more: &[(&str, Expr)]| {
-        let mut ports: Vec<(String, Expr)> = common
-            .iter()
-            .chain(more)
-            .map(|(name, expr)| ((*name).to_owned(), expr.clone()))
-            .collect();
+        let mut ports = common.clone();
+        ports.extend(more.iter().map(|(name, expr)| ((*name).to_owned(), expr.clone())));
         for port in component.ports().iter().filter(|port| port.direction == Direction::Input) {
             let stem = port.name.trim_end_matches("_i");
             let given = ports.iter().any(|(other, _)| *other == port.name);
@@ -99,6 +107,7 @@ pub fn analysis(config: &Config) -> Result<Component, ConfigError> {
         return Ok(m.finish());
     }
 
+    let told = BlocksTold::of(&told);
     m.section("Edges: what the last instruction of a block decided.");
     let edge =
         m.let_("is_edge", of("valid") & of("next_valid") & of("ends").any() & !of("faulted"));
@@ -110,7 +119,7 @@ pub fn analysis(config: &Config) -> Result<Component, ConfigError> {
         ("from_i", of("last")),
         ("to_i", of("next")),
         ("kind_i", of("ends")),
-        ("index_i", told["profile_index_o"].clone()),
+        ("index_i", told.profile_index),
         ("spill_ready_i", spill_ready_i),
         ("spill_valid_o", spill_valid_o),
         ("spill_o", spill_o),
@@ -121,20 +130,20 @@ pub fn analysis(config: &Config) -> Result<Component, ConfigError> {
     }
 
     m.section("Windows and the property.");
-    let more =
-        [("trigger_i", told["trigger_o"].clone()), ("index_i", told["window_index_o"].clone())];
+    let more = [("trigger_i", told.trigger), ("index_i", told.window_index)];
     let kept = connect(&windows::build(config), "i_windows", &more);
-    status("window", &kept["window_o"]);
-    status("window_length", &kept["length_o"]);
-    status("windows", &kept["windows_o"]);
+    let kept = WindowsOut::of(&kept);
+    status("window", &kept.window);
+    status("window_length", &kept.length);
+    status("windows", &kept.windows);
     let more = [
-        ("first_i", told["first_o"].clone()),
-        ("second_i", told["second_o"].clone()),
-        ("property_i", told["property_o"].clone()),
-        ("limit_i", told["limit_o"].clone()),
+        ("first_i", told.first),
+        ("second_i", told.second),
+        ("property_i", told.property),
+        ("limit_i", told.limit),
     ];
     let watched = connect(&monitor::build(config), "i_monitor", &more);
-    status("violations", &watched["violations_o"]);
+    status("violations", watched.only());
     Ok(m.finish())
 }
 

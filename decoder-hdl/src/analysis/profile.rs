@@ -3,7 +3,7 @@
 use super::{COUNTER, Config, counter};
 use crate::wires::delay;
 use hartrace_decoder::block_table::Ends;
-use hartrace_encoder_hdl::transport::fifo;
+use hartrace_encoder_hdl::transport::{FifoOut, fifo};
 use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
 
 /// Bytes of a spilled entry: from, to, count (seven bytes) and kind, the lowest byte first.
@@ -83,16 +83,16 @@ pub(super) fn build(config: &Config) -> Component {
 
     m.section("Spilled entries.");
     let push = m.let_("push", &counted & &spills_now);
-    let waiting = m.inst(
+    let waiting = FifoOut::of(&m.inst(
         "i_spills",
         &fifo(word, spills),
         &[("valid_i", &push), ("data_i", &entry), ("ready_o", &room), ("ready_i", &spill_ready_i)],
-    );
-    m.unused(&waiting["full_o"]);
-    m.unused(&waiting["usage_o"]);
-    m.assign(&spill_valid_o, &waiting["valid_o"]);
-    m.assign(&spill_o, record(&waiting["data_o"], address_bits, count_bits));
-    m.assign(&busy_o, &here | &waiting["valid_o"]);
+    ));
+    m.unused(&waiting.full);
+    m.unused(&waiting.usage);
+    m.assign(&spill_valid_o, &waiting.valid);
+    m.assign(&spill_o, record(&waiting.data, address_bits, count_bits));
+    m.assign(&busy_o, &here | &waiting.valid);
 
     m.section("The entry that is read.");
     let fields = [(&from_o, 0), (&to_o, address_bits), (&kind_o, 2 * address_bits)];

@@ -2,7 +2,12 @@
 
 use super::{Block, COUNTER, Config, counter};
 use hartrace_decoder::block_table::Ends;
-use hartrace_rtl::{Component, Module, concat, lit, zero};
+use hartrace_rtl::{Component, Module, bundle, concat, lit, zero};
+
+bundle! {
+    /// The outputs of the module.
+    pub(super) struct WindowsOut { window, length, windows }
+}
 
 /// Bits of the number of outcomes.
 const LENGTH: u32 = 6;

@@ -7,7 +7,12 @@ use super::format::{Class, Format, ZEROS, decides_kind};
 use super::{Config, header};
 use crate::wires::{any, delay, join};
 use hartrace_etmv4::{Effect, End, Rule, Test};
-use hartrace_rtl::{Component, Expr, Module, Outputs, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, Outputs, bundle, lit, zero};
+
+bundle! {
+    /// What a lane says of its byte.
+    struct Ends { last, error }
+}
 
 /// Signals between lanes: name, width, and what they are.
 pub(super) fn state(format: &Format) -> [(&'static str, u32, &'static str); 6] {
@@ -206,6 +211,7 @@ pub(super) fn role(format: &Format) -> [(&'static str, u32, &'static str, bool);
 /// The role of a byte, from the state before it and the outputs of its lane.
 fn of_byte(valid: &Expr, byte: &Expr, state: &[Expr], lane: &Outputs) -> [Expr; 8] {
     let [head, search, section, index, ..] = state else { unreachable!("a state has six parts") };
+    let Ends { last, error } = Ends::of(lane);
     [
         byte.clone(),
         valid & head,
@@ -213,8 +219,8 @@ fn of_byte(valid: &Expr, byte: &Expr, state: &[Expr], lane: &Outputs) -> [Expr; 
         section.clone(),
         index.clone(),
         search.clone(),
-        lane["last_o"].clone(),
-        lane["error_o"].clone(),
+        last,
+        error,
     ]
 }
 

@@ -274,7 +274,7 @@ pub(super) fn step(shape: &Shape) -> Component {
     let mut ports = vec![
         ("valid_i".to_owned(), valid.clone()),
         ("aligned_i".to_owned(), aligned),
-        ("follow_i".to_owned(), header["follow_o"].clone()),
+        ("follow_i".to_owned(), header.only().clone()),
     ];
     if shape.stamp_bytes > 0 {
         ports.push(("extend_i".to_owned(), byte.bit(7)));
@@ -323,7 +323,7 @@ pub(super) fn unit(config: &Config, shape: &Shape, counting: bool) -> Component 
     let null: Vec<Expr> = (0..u).map(|i| bytes_i.slice(8 * i, 5).is(0)).collect();
     let null = delay(&m, "null", &join(&null), false);
     let run = m.inst("i_null_run", &null_run(shape), &[("valid_i", &valid), ("null_i", &null)]);
-    let aligned = delay(&m, "aligned", &run["aligned_o"], true);
+    let aligned = delay(&m, "aligned", run.only(), true);
     let valid = delay(&m, "aligned_valid", &valid, true);
     let bytes = delay(&m, "aligned_bytes", &bytes, false);
     let header = header(shape);
@@ -331,7 +331,7 @@ pub(super) fn unit(config: &Config, shape: &Shape, counting: bool) -> Component 
         .map(|i| {
             let out =
                 m.inst(&format!("i_header_{i}"), &header, &[("byte_i", &bytes.slice(8 * i, 8))]);
-            delay(&m, &format!("follow_{i}"), &out["follow_o"], false)
+            delay(&m, &format!("follow_{i}"), out.only(), false)
         })
         .collect();
     let valid = delay(&m, "prepared_valid", &valid, true);

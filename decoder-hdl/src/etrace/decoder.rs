@@ -5,7 +5,12 @@ use super::shape::Shape;
 use super::{Config, ConfigError, boundary, gather, resolve, select, vectors};
 use crate::wires::{delay, instance, join};
 use hartrace_etrace::FieldName;
-use hartrace_rtl::{Component, Expr, Module, zero};
+use hartrace_rtl::{Component, Expr, Module, bundle, zero};
+
+bundle! {
+    /// What addresses need of extracted fields.
+    struct Extracted { address, addressed, forgets }
+}
 
 /// Cycles from a byte to the fields of the packet that it ends, without the address.
 const TO_FIELDS: u32 = 9;
@@ -154,11 +159,11 @@ fn build(config: &Config, with_vectors: bool, counting: bool) -> Result<Componen
     let used = |name: &str| unit.ports().iter().any(|port| port.name == format!("{name}_i"));
     let mut ports = connect(["absolute", "jump"].into_iter(), &extracted);
     let handlers = vectors_i.map(|vectors| vectors::handlers(&m, &shape, &vectors, &extracted));
-    let (implicit, sent) =
-        handlers.unwrap_or_else(|| (zero(slots), extracted["address_o"].clone()));
+    let fields = Extracted::of(&extracted);
+    let (implicit, sent) = handlers.unwrap_or_else(|| (zero(slots), fields.address));
     ports.extend([
-        ("addressed_i".to_owned(), &extracted["addressed_o"] | &implicit),
-        ("forgets_i".to_owned(), &extracted["forgets_o"] & !implicit),
+        ("addressed_i".to_owned(), &fields.addressed | &implicit),
+        ("forgets_i".to_owned(), &fields.forgets & !implicit),
         ("sent_i".to_owned(), sent),
     ]);
     for name in ["stores", "clears", "index"] {

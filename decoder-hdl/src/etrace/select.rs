@@ -5,7 +5,12 @@ use super::places::{Condition, MOST_BRANCHES, Place, map_width, only, places};
 use super::shape::Shape;
 use crate::wires::{all, any, delay, join};
 use hartrace_etrace::{FieldName, Format, Layout, Mode, Presence};
-use hartrace_rtl::{Component, Expr, Module, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, bundle, lit, zero};
+
+bundle! {
+    /// The outputs of a lane for the format of a payload.
+    struct FormatOut { payload, accept, short: Option, timestamp: Option, support, options }
+}
 
 /// Why a packet cannot be decoded: the value of the field `error` of its record.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -285,25 +290,29 @@ pub(super) fn unit(shape: &Shape) -> Component {
             .collect();
         ports.extend(source.iter().map(|source| ("source_i".to_owned(), source.clone())));
         let out = crate::wires::instance(&m, &format!("i_format_{slot}"), &format, &ports);
+        let out = FormatOut::of(&out);
         let keep =
             |name: &str, value: &Expr, clears| delay(&m, &format!("{name}_{slot}"), value, clears);
-        let payload = keep("payload", &out["payload_o"], false);
+        let payload = keep("payload", &out.payload, false);
         let options = keep("options", &now, false);
-        now = m.let_(&format!("modes_after_{slot}"), out["support_o"].mux(&out["options_o"], &now));
+        now = m.let_(&format!("modes_after_{slot}"), out.support.mux(&out.options, &now));
         let mut ports = vec![
             ("payload_i".to_owned(), payload.clone()),
-            ("accept_i".to_owned(), keep("accept", &out["accept_o"], true)),
+            ("accept_i".to_owned(), keep("accept", &out.accept, true)),
             ("options_i".to_owned(), options.clone()),
         ];
-        if of("short").is_some() {
-            ports.push(("short_i".to_owned(), keep("short", &out["short_o"], true)));
+        if let Some(short) = &out.short {
+            ports.push(("short_i".to_owned(), keep("short", short, true)));
         }
         let selected = crate::wires::instance(&m, &format!("i_select_{slot}"), &select, &ports);
         for ((name, ..), found) in outputs.iter().zip(&mut found) {
             found.push(match *name {
                 "payload" => payload.clone(),
                 "options" => options.clone(),
-                "timestamp" => keep(name, &out["timestamp_o"], false),
+                "timestamp" => {
+                    let time = out.timestamp.clone().unwrap_or_else(|| lit(1, 0));
+                    keep(name, &time, false)
+                }
                 "second" | "stamped" => keep(name, &of(name).unwrap_or_else(|| lit(1, 0)), false),
                 _ => selected[&format!("{name}_o")].clone(),
             });

@@ -3,7 +3,12 @@
 use super::WORD;
 use crate::wires::{delay, join};
 use hartrace_encap::coresight::HSYNC;
-use hartrace_rtl::{Component, Expr, Module, concat, zero};
+use hartrace_rtl::{Component, Expr, Module, Wire, bundle, concat, zero};
+
+bundle! {
+    /// Rows, and what is known of frames.
+    pub(super) struct FinderOut { row_valid, row, row_number, error, synced }
+}
 
 /// Flags of bytes that synchronisation words are made of.
 struct Flags {
@@ -26,11 +31,14 @@ pub(super) fn build() -> Component {
     .clocked();
     let valid_i = m.input("valid_i", 1, "there is a word");
     let bytes_i = m.input("bytes_i", 8 * WORD, "four bytes, the oldest lowest");
-    let row_valid_o = m.output("row_valid_o", 1, "there is a row");
-    let row_o = m.output("row_o", 8 * WORD, "the row, the oldest byte lowest");
-    let row_number_o = m.output("row_number_o", 2, "its number within its frame");
-    let error_o = m.output("error_o", 1, "the frame is incomplete");
-    let synced_o = m.output("synced_o", 1, "it is known where frames start");
+    let out = FinderOut {
+        row_valid: Wire::new(1, "there is a row"),
+        row: Wire::new(8 * WORD, "the row, the oldest byte lowest"),
+        row_number: Wire::new(2, "its number within its frame"),
+        error: Wire::new(1, "the frame is incomplete"),
+        synced: Wire::new(1, "it is known where frames start"),
+    };
+    let out = out.outputs(&m);
 
     m.section(
         "The word, which bytes may belong to synchronisation words, and the bytes before it.",
@@ -101,8 +109,8 @@ pub(super) fn build() -> Component {
     m.assign(&opened.d, &opens_1);
     let count = stays.gate(&pairs.q) + (&stays & &data_0).zext(3) + data_1.zext(3);
     m.assign(&pairs.d, (!&lost_1).gate(count));
-    m.assign(&error_o, &valid & (&lost_0 | &lost_1));
-    m.assign(&synced_o, &synced.q);
+    m.assign(&out.error, &valid & (&lost_0 | &lost_1));
+    m.assign(&out.synced, &synced.q);
 
     m.section("Rows: a pair without its second one is held.");
     let holds = m.let_("holds", pairs.q.bit(0) & !&lost_0);
@@ -116,9 +124,9 @@ pub(super) fn build() -> Component {
     m.assign(&held.d, choose("held", data_1.clone()));
     let low = holds.mux(&held.q, odd.q.mux(pair(0), pair(1)));
     let high = choose("high", !(&holds & &data_0));
-    m.assign(&row_valid_o, &valid & holds.mux(&data_0 | &data_1, &data_0 & &data_1));
-    m.assign(&row_o, concat(&[&high, &low]));
-    m.assign(&row_number_o, pairs.q.slice(1, 2));
+    m.assign(&out.row_valid, &valid & holds.mux(&data_0 | &data_1, &data_0 & &data_1));
+    m.assign(&out.row, concat(&[&high, &low]));
+    m.assign(&out.row_number, pairs.q.slice(1, 2));
 
     m.assert_always("opened_between_frames", !&opened.q | (&synced.q & empty));
     m.assert_always("one_error", !(lost_0 & lost_1));

@@ -2,7 +2,12 @@
 
 use super::{ID, WORD};
 use crate::wires::{delay, join};
-use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, Wire, bundle, concat, lit, zero};
+
+bundle! {
+    /// Bytes with the numbers of their sources.
+    pub(super) struct ReaderOut { valid, bytes, ids, error }
+}
 
 /// Rows of a frame.
 const ROWS: u32 = 4;
@@ -20,10 +25,13 @@ pub(super) fn build() -> Component {
     let row_i = m.input("row_i", 8 * WORD, "the row, the oldest byte lowest");
     let number_i = m.input("row_number_i", 2, "its number within its frame");
     let error_i = m.input("error_i", 1, "the frame is incomplete");
-    let valid_o = m.output("valid_o", WORD, "bytes of sources");
-    let bytes_o = m.output("bytes_o", 8 * WORD, "bytes, the oldest lowest");
-    let ids_o = m.output("ids_o", ID * WORD, "the numbers of their sources; 0 if not known");
-    let error_o = m.output("error_o", 1, "a frame after those of the bytes before was incomplete");
+    let out = ReaderOut {
+        valid: Wire::new(WORD, "bytes of sources"),
+        bytes: Wire::new(8 * WORD, "bytes, the oldest lowest"),
+        ids: Wire::new(ID * WORD, "the numbers of their sources; 0 if not known"),
+        error: Wire::new(1, "a frame after those of the bytes before was incomplete"),
+    };
+    let out = out.outputs(&m);
 
     m.section("Rows of a frame that arrives, and of one that leaves.");
     let rows = m.memory("rows", 8 * WORD, 2 * ROWS);
@@ -61,14 +69,14 @@ pub(super) fn build() -> Component {
         now = m.let_(&format!("id_{}", 2 * (pair + 1)), names.mux(&named, &now));
     }
     m.assign(&id.d, &now);
-    m.assign(&valid_o, delay(&m, "valid", &join(&valid), true));
-    m.assign(&bytes_o, delay(&m, "bytes", &join(&bytes), false));
-    m.assign(&ids_o, delay(&m, "ids", &join(&ids), false));
+    m.assign(&out.valid, delay(&m, "valid", &join(&valid), true));
+    m.assign(&out.bytes, delay(&m, "bytes", &join(&bytes), false));
+    m.assign(&out.ids, delay(&m, "ids", &join(&ids), false));
 
     m.section("An error waits for the bytes before it.");
     let waits = m.reg("error_waits", zero(ROWS + 1));
     m.assign(&waits.d, concat(&[&waits.q.slice(0, ROWS), &error_i]));
-    m.assign(&error_o, waits.q.bit(ROWS));
+    m.assign(&out.error, waits.q.bit(ROWS));
     m.assert_always("error_between_frames", error_between(&waits.q, &busy.q));
     m.finish()
 }

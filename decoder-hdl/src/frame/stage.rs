@@ -1,6 +1,13 @@
+use super::finder::FinderOut;
+use super::reader::ReaderOut;
 use super::{ID, WORD, finder, reader, router};
 use crate::wires::delay;
-use hartrace_rtl::{Component, Module};
+use hartrace_rtl::{Component, Module, Wire, bundle};
+
+bundle! {
+    /// The outputs of a [`stage`].
+    pub(crate) struct StageOut { valid, bytes, ids, all, error, synced }
+}
 use thiserror::Error;
 
 /// The parameters of a stage.
@@ -37,40 +44,43 @@ pub fn stage(config: &Config) -> Result<Component, ConfigError> {
     let valid_i = m.input("valid_i", 1, "there is a word");
     let bytes_i = m.input("bytes_i", 8 * WORD, "the word of the port, the oldest byte lowest");
     let sources_i = m.input("sources_i", ID * outputs, "the number of each decoder's source");
-    let valid_o = m.output("valid_o", WORD * outputs, "valid bytes of decoder 0, and so on");
-    let bytes_o = m.output("bytes_o", 8 * WORD, "bytes of all decoders, the oldest lowest");
-    let ids_o = m.output("ids_o", ID * WORD, "the numbers of their sources; 0 if not known");
-    let all_o = m.output("all_o", WORD, "valid bytes of any source, padding and marks included");
-    let error_o = m.output("error_o", 1, "bytes are missing between those before and those after");
-    let synced_o = m.output("synced_o", 1, "it is known where frames start");
+    let out = StageOut {
+        valid: Wire::new(WORD * outputs, "valid bytes of decoder 0, and so on"),
+        bytes: Wire::new(8 * WORD, "bytes of all decoders, the oldest lowest"),
+        ids: Wire::new(ID * WORD, "the numbers of their sources; 0 if not known"),
+        all: Wire::new(WORD, "valid bytes of any source, padding and marks included"),
+        error: Wire::new(1, "bytes are missing between those before and those after"),
+        synced: Wire::new(1, "it is known where frames start"),
+    };
+    let out = out.outputs(&m);
 
-    let found =
-        m.inst("i_finder", &finder::build(), &[("valid_i", &valid_i), ("bytes_i", &bytes_i)]);
-    let read = m.inst(
+    let word = [("valid_i", &valid_i), ("bytes_i", &bytes_i)];
+    let found = FinderOut::of(&m.inst("i_finder", &finder::build(), &word));
+    let read = ReaderOut::of(&m.inst(
         "i_reader",
         &reader::build(),
         &[
-            ("row_valid_i", &found["row_valid_o"]),
-            ("row_i", &found["row_o"]),
-            ("row_number_i", &found["row_number_o"]),
-            ("error_i", &found["error_o"]),
+            ("row_valid_i", &found.row_valid),
+            ("row_i", &found.row),
+            ("row_number_i", &found.row_number),
+            ("error_i", &found.error),
         ],
-    );
+    ));
     m.inst(
         "i_router",
         &router::build(outputs),
         &[
-            ("valid_i", &read["valid_o"]),
-            ("ids_i", &read["ids_o"]),
+            ("valid_i", &read.valid),
+            ("ids_i", &read.ids),
             ("sources_i", &sources_i),
-            ("valid_o", &valid_o),
+            ("valid_o", &out.valid),
         ],
     );
     m.section("What goes with the lanes.");
-    m.assign(&bytes_o, delay(&m, "bytes", &read["bytes_o"], false));
-    m.assign(&ids_o, delay(&m, "ids", &read["ids_o"], false));
-    m.assign(&all_o, delay(&m, "all", &read["valid_o"], true));
-    m.assign(&error_o, delay(&m, "error", &read["error_o"], true));
-    m.assign(&synced_o, &found["synced_o"]);
+    m.assign(&out.bytes, delay(&m, "bytes", &read.bytes, false));
+    m.assign(&out.ids, delay(&m, "ids", &read.ids, false));
+    m.assign(&out.all, delay(&m, "all", &read.valid, true));
+    m.assign(&out.error, delay(&m, "error", &read.error, true));
+    m.assign(&out.synced, &found.synced);
     Ok(m.finish())
 }

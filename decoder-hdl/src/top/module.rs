@@ -2,11 +2,32 @@
 
 use super::{Config, TOP, packets};
 use crate::analysis::{BLOCK, RECORD_BYTES, analysis, counter, is_bus};
+use crate::frame::StageOut;
 use crate::wires::{any, instance};
 use crate::{Decoder, DecoderError, etmv4, etrace, frame, walker};
 use hartrace_encoder_hdl::registers::decoder_registers;
 use hartrace_encoder_hdl::top::{Bus, Wiring, record_writer};
-use hartrace_rtl::{Component, Direction, Expr, Module, Outputs, index_width, lit, zero};
+use hartrace_rtl::{Component, Direction, Expr, Module, Outputs, bundle, index_width, lit, zero};
+
+bundle! {
+    /// What the registers say.
+    struct Told { enable, clear, trace_id: Option }
+}
+
+bundle! {
+    /// What they say to a walker.
+    struct WalkerTold { table_we, table_index, table_word, base, r#final }
+}
+
+bundle! {
+    /// What a walker says to the registers.
+    struct Walked { lost, busy }
+}
+
+bundle! {
+    /// What an analysis spills.
+    struct Spilled { spill_valid, spill }
+}
 
 /// The most cycles from a word of a port to the bytes that it completes.
 const FRAME_CYCLES: u32 = 8;
@@ -56,18 +77,19 @@ pub fn top(config: &Config) -> Result<Component, DecoderError> {
     }
     let told = bus.connect(wiring, 0).inst("i_registers");
     bus.answer(&told);
+    let says = Told::of(&told);
     let status = |name: &str, value: &Expr| {
         if let Some((_, wire)) = statuses.iter().find(|(other, _)| *other == name) {
             m.assign(wire, value);
         }
     };
-    let offered = m.let_("offered", told["enable_o"].repeat(lanes) & &valid_i);
+    let offered = m.let_("offered", says.enable.repeat(lanes) & &valid_i);
     let (valid, bytes) = match config.frames {
-        true => split(&m, &told, &offered, &bytes_i, &status)?,
+        true => split(&m, &says, &offered, &bytes_i, &status)?,
         false => (offered.clone(), bytes_i),
     };
     if !config.frames {
-        m.unused(&told["clear_o"]);
+        m.unused(&says.clear);
     }
 
     m.section("The decoder.");
@@ -85,13 +107,14 @@ pub fn top(config: &Config) -> Result<Component, DecoderError> {
     let mut blocks: Vec<(String, Expr)> = Vec::new();
     match &walker {
         Some(walker) => {
-            let walked = follow(&m, &told, &decoder, &records, walker);
-            status("lost_i", &walked["lost_o"]);
-            let last =
-                m.reg_en("table_index", zero(told["table_index_o"].width()), &told["table_we_o"]);
-            m.assign(&last.d, &told["table_index_o"]);
+            let table = WalkerTold::of(&told);
+            let walked = follow(&m, &table, &decoder, &records, walker);
+            let Walked { lost, busy } = Walked::of(&walked);
+            status("lost_i", &lost);
+            let last = m.reg_en("table_index", zero(table.table_index.width()), &table.table_we);
+            m.assign(&last.d, &table.table_index);
             status("table_index_i", &last.q);
-            following = walked["busy_o"].clone();
+            following = busy;
             blocks.extend(
                 BLOCK.map(|name| (format!("{name}_i"), walked[&format!("{name}_o")].clone())),
             );
@@ -121,9 +144,10 @@ pub fn top(config: &Config) -> Result<Component, DecoderError> {
     if let Some(taken) = &taken {
         m.section("What the profile spills.");
         let writer = record_writer(RECORD_BYTES, config.memory)?;
+        let spilled = Spilled::of(&watched);
         let wiring = Wiring::new(&m, writer)
-            .wire("valid_i", &watched["spill_valid_o"])
-            .wire("data_i", &watched["spill_o"])
+            .wire("valid_i", &spilled.spill_valid)
+            .wire("data_i", &spilled.spill)
             .wire("ready_o", taken);
         let written = bus.connect(wiring, 2).ports("", |port| !is_bus(&port.name)).inst("i_writer");
         bus.answer(&written);
@@ -163,26 +187,27 @@ fn is_clock(name: &str) -> bool {
 /// The bytes of one source, from the words of a port: which are valid, and the bytes.
 fn split(
     m: &Module,
-    told: &Outputs,
+    told: &Told,
     valid: &Expr,
     bytes: &Expr,
     status: &dyn Fn(&str, &Expr),
 ) -> Result<(Expr, Expr), DecoderError> {
     m.section("Frames.");
     let stage = frame::stage(&frame::Config { decoders: 1 })?;
-    let ports = [("valid_i", valid), ("bytes_i", bytes), ("sources_i", &told["trace_id_o"])];
-    let split = m.inst("i_frames", &stage, &ports);
-    m.unused(&split["ids_o"]);
-    m.unused(&split["all_o"]);
-    status("synced_i", &split["synced_o"]);
-    status("frame_errors_i", &counter(m, "frame_errors", &told["clear_o"], &split["error_o"]));
-    Ok((split["valid_o"].clone(), split["bytes_o"].clone()))
+    let mut ports = vec![("valid_i", valid), ("bytes_i", bytes)];
+    ports.extend(told.trace_id.iter().map(|id| ("sources_i", id)));
+    let split = StageOut::of(&m.inst("i_frames", &stage, &ports));
+    m.unused(&split.ids);
+    m.unused(&split.all);
+    status("synced_i", &split.synced);
+    status("frame_errors_i", &counter(m, "frame_errors", &told.clear, &split.error));
+    Ok((split.valid, split.bytes))
 }
 
 /// The walker; its outputs are outputs of the module, too.
 fn follow(
     m: &Module,
-    told: &Outputs,
+    told: &WalkerTold,
     decoder: &Component,
     records: &Outputs,
     walker: &Component,
@@ -190,11 +215,11 @@ fn follow(
     m.section("The walker.");
     let has = |of: &Component, name: &str| of.ports().iter().any(|port| port.name == name);
     let mut ports = vec![
-        ("write_i".to_owned(), told["table_we_o"].clone()),
-        ("write_index_i".to_owned(), told["table_index_o"].clone()),
-        ("write_word_i".to_owned(), told["table_word_o"].clone()),
-        ("base_i".to_owned(), told["base_o"].clone()),
-        ("final_i".to_owned(), told["final_o"].clone()),
+        ("write_i".to_owned(), told.table_we.clone()),
+        ("write_index_i".to_owned(), told.table_index.clone()),
+        ("write_word_i".to_owned(), told.table_word.clone()),
+        ("base_i".to_owned(), told.base.clone()),
+        ("final_i".to_owned(), told.r#final.clone()),
     ];
     for port in decoder.ports().iter().filter(|port| port.direction == Direction::Output) {
         let input = format!("{}_i", port.name.trim_end_matches("_o"));

@@ -3,7 +3,19 @@
 use crate::wires::{delay, instance, join};
 use crate::{Decoder, etmv4, etrace};
 use hartrace_etrace::Format;
-use hartrace_rtl::{Expr, Module, Outputs, index_width, lit};
+use hartrace_rtl::{Expr, Module, Outputs, bundle, index_width, lit};
+
+bundle! {
+    /// Records of an ETMv4 decoder, as far as they are counted.
+    struct Etmv4Records { valid, error, header }
+}
+
+bundle! {
+    /// Records of an E-Trace decoder, and its lanes of bytes, as far as they are counted.
+    struct EtraceRecords {
+        valid, second, error, format, lane_valid, lane_last, lane_null, lane_found: Option
+    }
+}
 
 /// Kinds of packets of E-Trace after those of formats.
 const OTHER: usize = Format::STANDARD.len();
@@ -71,13 +83,14 @@ fn of_etmv4(m: &Module, config: &etmv4::Config, valid: &Expr, records: &Outputs)
     let byte = (1..=etmv4::LATENCY).fold(valid.clone(), |value, stage| {
         delay(m, &format!("valid_after_{stage}"), &value, true)
     });
-    let error = m.let_("malformed", &records["valid_o"] & &records["error_o"]);
-    let ends = m.let_("ends", &records["valid_o"] & !&error);
+    let records = Etmv4Records::of(records);
+    let error = m.let_("malformed", &records.valid & &records.error);
+    let ends = m.let_("ends", &records.valid & !&error);
     let searching = m.reg("searching", true);
     let mut search = searching.q.clone();
     let (mut syncs, mut kinds) = (Vec::new(), Vec::new());
     let classifier = etmv4::classifier(config);
-    let header = &records["header_o"];
+    let header = &records.header;
     let width = header.width() / config.unroll;
     for i in 0..config.unroll {
         syncs.push(ends.bit(i) & &search);
@@ -85,7 +98,7 @@ fn of_etmv4(m: &Module, config: &etmv4::Config, valid: &Expr, records: &Outputs)
         search = m.let_(&format!("searching_after_{i}"), next);
         let ports = [("header_i".to_owned(), header.slice(i * width, width))];
         let kind = instance(m, &format!("i_kind_{i}"), &classifier, &ports);
-        kinds.push(kind["kind_o"].clone());
+        kinds.push(kind.only().clone());
     }
     m.assign(&searching.d, &search);
     [byte, ends, error, join(&syncs), join(&kinds)]
@@ -94,18 +107,18 @@ fn of_etmv4(m: &Module, config: &etmv4::Config, valid: &Expr, records: &Outputs)
 fn of_etrace(m: &Module, config: &etrace::Config, records: &Outputs) -> [Expr; 5] {
     m.section("Packets: those without a record are of another source or type.");
     let u = config.unroll;
-    let (last, null) = (&records["lane_last_o"], &records["lane_null_o"]);
+    let records = EtraceRecords::of(records);
+    let EtraceRecords { lane_last: last, lane_null: null, format, error: code, .. } = &records;
     let slots = u.div_ceil(2);
-    let [format, code] = ["format_o", "error_o"].map(|name| &records[name]);
     let (format_bits, code_bits) = (format.width() / slots, code.width() / slots);
     let width = index_width(MALFORMED as u32 + 1);
     let number = |kind: usize| lit(width, kind as u128);
     let (mut errors, mut kinds) = (Vec::new(), Vec::new());
     for lane in 0..u {
         let (slot, second) = (lane / 2, lane % 2 == 1);
-        let is_second = records["second_o"].bit(slot);
+        let is_second = records.second.bit(slot);
         let here = if second { is_second } else { !is_second };
-        let here = m.let_(&format!("record_{lane}"), records["valid_o"].bit(slot) & here);
+        let here = m.let_(&format!("record_{lane}"), records.valid.bit(slot) & here);
         let malformed = &here & code.slice(slot * code_bits, code_bits).any();
         let malformed = m.let_(&format!("malformed_{lane}"), malformed);
         let of_record = malformed
@@ -114,9 +127,6 @@ fn of_etrace(m: &Module, config: &etrace::Config, records: &Outputs) -> [Expr; 5
         kinds.push(here.mux(of_record, without));
         errors.push(malformed);
     }
-    let sync = match config.aligned {
-        true => lit(u, 0),
-        false => records["lane_found_o"].clone(),
-    };
-    [records["lane_valid_o"].clone(), last | null, join(&errors), sync, join(&kinds)]
+    let sync = records.lane_found.clone().unwrap_or_else(|| lit(u, 0));
+    [records.lane_valid.clone(), last | null, join(&errors), sync, join(&kinds)]
 }

@@ -1,12 +1,19 @@
 //! How the parts of a walker are connected.
 
-use super::fields::Fields;
+use super::fifo::FifoOut;
 use super::output::outputs;
 use super::present::Stack;
+use super::search::{Found, Places, SearchOut};
+use super::table::TableOut;
 use super::{fifo, search, table};
 use crate::wires::{any, instance};
 use hartrace_decoder::block_table::WordLayout;
-use hartrace_rtl::{Component, Direction, Expr, Module};
+use hartrace_rtl::{Component, Direction, Expr, Module, bundle};
+
+bundle! {
+    /// Records of an intake.
+    struct IntakeOut { valid, record }
+}
 
 /// The parts of a walker that depend on the protocol.
 pub(super) struct Parts<'a> {
@@ -20,7 +27,7 @@ pub(super) struct Parts<'a> {
     /// Records per cycle.
     pub(super) slots: u32,
     /// What is stored of a record.
-    pub(super) stored: Fields,
+    pub(super) stored: Places,
     pub(super) rows: u32,
     pub(super) layout: WordLayout,
     pub(super) address_bits: u32,
@@ -58,11 +65,10 @@ impl Parts<'_> {
 
         m.section("Records, one after the other.");
         let taken = m.wire("taken", 1);
-        let rows = instance(&m, "i_intake", &self.intake, &records);
-        let ports =
-            [("valid_i", &rows["valid_o"]), ("record_i", &rows["record_o"]), ("take_i", &taken)];
-        let unit = fifo::unit(self.slots, self.stored.width(), self.rows);
-        let fifo = m.inst("i_fifo", &unit, &ports);
+        let rows = IntakeOut::of(&instance(&m, "i_intake", &self.intake, &records));
+        let ports = [("valid_i", &rows.valid), ("record_i", &rows.record), ("take_i", &taken)];
+        let unit = fifo::unit(self.slots, self.stored.width, self.rows);
+        let fifo = FifoOut::of(&m.inst("i_fifo", &unit, &ports));
 
         m.section("The table, and the block of an address.");
         let (walk_read, walk_index) =
@@ -78,51 +84,50 @@ impl Parts<'_> {
             ("search_read_i", &search_read),
             ("search_index_i", &search_index),
         ];
-        let words = m.inst("i_table", &table::unit(layout), &ports);
+        let words = TableOut::of(&m.inst("i_table", &table::unit(layout), &ports));
         let done = m.wire("done", 1);
         let ports = [
-            ("valid_i", &fifo["valid_o"]),
-            ("record_i", &fifo["record_o"]),
-            ("after_loss_i", &fifo["after_loss_o"]),
+            ("valid_i", &fifo.valid),
+            ("record_i", &fifo.record),
+            ("after_loss_i", &fifo.after_loss),
             ("take_o", &taken),
             ("base_i", &base),
             ("changes_i", &write),
             ("final_i", &final_i),
             ("read_o", &search_read),
             ("index_o", &search_index),
-            ("word_i", &words["search_word_o"]),
+            ("word_i", &words.search_word),
             ("take_i", &done),
         ];
-        let found = m.inst("i_search", &search::unit(layout, &self.stored), &ports);
+        let search = m.inst("i_search", &search::unit(layout, &self.stored), &ports);
+        let found = SearchOut::of(&search);
 
         m.section("The walk.");
         let walking = m.wire("walking", 1);
         let mut ports: Vec<(String, Expr)> = vec![
-            ("record_i".into(), found["record_o"].clone()),
-            ("valid_i".into(), found["valid_o"].clone()),
-            ("after_loss_i".into(), found["after_loss_o"].clone()),
+            ("record_i".into(), found.record.clone()),
+            ("valid_i".into(), found.valid.clone()),
+            ("after_loss_i".into(), found.after_loss.clone()),
             ("take_o".into(), done),
             ("walking_o".into(), walking.clone()),
-            ("word_i".into(), words["walk_word_o"].clone()),
+            ("word_i".into(), words.walk_word.clone()),
             ("read_o".into(), walk_read),
             ("index_o".into(), walk_index),
             ("base_i".into(), base),
         ];
-        for (name, ..) in search::results(layout) {
-            ports.push((format!("found_{name}_i"), found[&format!("{name}_o")].clone()));
-        }
+        ports.extend(Found::of(&search).to_walk());
         ports.extend(Stack::instance(&m, self.returns, layout.index_bits));
         ports.extend(tables(&m));
         for (name, output) in &results {
             match *name {
-                "lost_o" => m.assign(output, &fifo["lost_o"]),
+                "lost_o" => m.assign(output, &fifo.lost),
                 "busy_o" => m.assign(
                     output,
                     any([
                         walking.clone(),
-                        found["valid_o"].clone(),
-                        fifo["busy_o"].clone(),
-                        rows["valid_o"].any(),
+                        found.valid.clone(),
+                        fifo.busy.clone(),
+                        rows.valid.any(),
                     ]),
                 ),
                 name => ports.push((name.into(), output.clone())),

@@ -55,7 +55,7 @@ fn predictor(m: &Module, bits: u32) -> Vec<(String, Expr)> {
         ("update_o".into(), update),
         ("outcome_o".into(), outcome),
         ("clear_predictions_o".into(), clear),
-        ("predicted_i".into(), table["predicted_o"].clone()),
+        ("predicted_i".into(), table.only().clone()),
     ]
 }
 

@@ -2,7 +2,12 @@
 
 use super::output::LOST_BITS;
 use crate::wires::any;
-use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, ones, zero};
+use hartrace_rtl::{Component, Expr, Module, Wire, bundle, concat, index_width, lit, ones, zero};
+
+bundle! {
+    /// The outputs of the module.
+    pub(super) struct FifoOut { valid, record, after_loss, busy, lost }
+}
 
 /// The module `walker_fifo`: rows of records in, one record after the other out.
 pub(super) fn unit(slots: u32, width: u32, rows: u32) -> Component {
@@ -15,12 +20,14 @@ pub(super) fn unit(slots: u32, width: u32, rows: u32) -> Component {
     let valid_i = m.input("valid_i", slots, "valid records; the first one is the oldest");
     let record_i = m.input("record_i", slots * width, "records");
     let take_i = m.input("take_i", 1, "the record at the output is done");
-    let valid_o = m.output("valid_o", 1, "there is a record");
-    let record_o = m.output("record_o", width, "the record");
-    let after_loss_o = m.output("after_loss_o", 1, "records before it are lost");
-    let busy_o = m.output("busy_o", 1, "it is not empty");
-    let lost_o =
-        m.output("lost_o", LOST_BITS, "records that were lost; stays at the largest number");
+    let out = FifoOut {
+        valid: Wire::new(1, "there is a record"),
+        record: Wire::new(width, "the record"),
+        after_loss: Wire::new(1, "records before it are lost"),
+        busy: Wire::new(1, "it is not empty"),
+        lost: Wire::new(LOST_BITS, "records that were lost; stays at the largest number"),
+    };
+    let out = out.outputs(&m);
 
     let pointer = index_width(rows);
     let memory = m.memory("rows", 1 + slots + slots * width, rows);
@@ -52,7 +59,7 @@ pub(super) fn unit(slots: u32, width: u32, rows: u32) -> Component {
             b.set(&lost.d, sum.msb().mux(ones(LOST_BITS), sum.trunc(LOST_BITS)));
         });
     });
-    m.assign(&lost_o, &lost.q);
+    m.assign(&out.lost, &lost.q);
 
     m.section("The row at the output, and which of its records are left.");
     let there = m.reg("there", zero(1));
@@ -80,11 +87,11 @@ pub(super) fn unit(slots: u32, width: u32, rows: u32) -> Component {
             b.when(&last, |b| b.set(&there.d, false));
         });
     });
-    m.assign(&valid_o, &there.q);
-    m.assign(&busy_o, &there.q | !&empty);
+    m.assign(&out.valid, &there.q);
+    m.assign(&out.busy, &there.q | !&empty);
     let records =
         (0..slots).map(|slot| first.bit(slot).gate(head.slice(1 + slots + slot * width, width)));
-    m.assign(&record_o, any(records));
-    m.assign(&after_loss_o, head.bit(0) & !done.q.any());
+    m.assign(&out.record, any(records));
+    m.assign(&out.after_loss, head.bit(0) & !done.q.any());
     m.finish()
 }

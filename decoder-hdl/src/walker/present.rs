@@ -1,58 +1,32 @@
 //! What every walk sees: the present block, the block of the address in a record, and the return stack.
 
-use super::search;
-use super::table::word;
+use super::table::Word;
 use hartrace_decoder::block_table::{Ends, WordLayout};
-use hartrace_rtl::{Expr, Module, index_width, zero};
+use hartrace_rtl::{Expr, Module, index_width};
 
 /// The present block, from the table.
 pub(super) struct Present {
-    pub(super) word: Expr,
+    pub(super) word: Word,
     pub(super) start: Expr,
     pub(super) last: Expr,
     pub(super) ends: Expr,
     pub(super) indirect: Expr,
-    layout: WordLayout,
 }
 
 impl Present {
     pub(super) fn new(m: &Module, word_i: &Expr, layout: &WordLayout) -> Self {
         m.section("What is known of the present block.");
-        let fields = word(layout);
-        let get = |name: &str| fields.get(word_i, name).unwrap_or_else(|| zero(1));
-        let start = m.let_("start", get("start"));
-        let last = m.let_("last", &start + get("span").zext(layout.start_bits));
-        let ends = m.let_("ends", get("ends"));
+        let word = Word::new(layout).split(word_i);
+        let start = m.let_("start", &word.start);
+        let last = m.let_("last", &start + word.span.zext(layout.start_bits));
+        let ends = m.let_("ends", &word.ends);
         let no_code = ends.is(Ends::NoCode as u128);
         let indirect = m.let_("is_indirect", ends.bit(2) & !no_code);
-        Self { word: word_i.clone(), start, last, ends, indirect, layout: *layout }
-    }
-
-    /// A field of the word.
-    pub(super) fn get(&self, name: &str) -> Expr {
-        word(&self.layout).get(&self.word, name).unwrap_or_else(|| zero(1))
+        Self { word, start, last, ends, indirect }
     }
 
     pub(super) fn is(&self, which: Ends) -> Expr {
         self.ends.is(which as u128)
-    }
-}
-
-/// The block of the address in the record.
-pub(super) struct Found {
-    pub(super) block: Expr,
-    pub(super) offset: Expr,
-    pub(super) code: Expr,
-    pub(super) inside: Expr,
-    pub(super) last: Expr,
-    pub(super) branch: Expr,
-}
-
-impl Found {
-    pub(super) fn inputs(m: &Module, layout: &WordLayout) -> Self {
-        let [block, offset, code, inside, last, branch] = search::results(layout)
-            .map(|(name, width, doc)| m.input(&format!("found_{name}_i"), width, doc));
-        Self { block, offset, code, inside, last, branch }
     }
 }
 
@@ -88,18 +62,18 @@ impl Stack {
         let pop = m.wire("pop", 1);
         let after = m.wire("after_call", index);
         let clear = m.wire("clear_returns", 1);
-        let stack = m.inst(
+        let stack = super::returns::ReturnsOut::of(&m.inst(
             "i_returns",
             &super::returns::unit(entries, index),
             &[("push_i", &push), ("block_i", &after), ("pop_i", &pop), ("clear_i", &clear)],
-        );
+        ));
         vec![
             ("push_o".into(), push),
             ("pop_o".into(), pop),
             ("after_call_o".into(), after),
             ("clear_returns_o".into(), clear),
-            ("return_i".into(), stack["top_o"].clone()),
-            ("depth_i".into(), stack["depth_o"].clone()),
+            ("return_i".into(), stack.top),
+            ("depth_i".into(), stack.depth),
         ]
     }
 }

@@ -1,6 +1,11 @@
 //! The return stack, which the encoder has too.
 
-use hartrace_rtl::{Component, Module, index_width, lit, zero};
+use hartrace_rtl::{Component, Module, bundle, index_width, lit, zero};
+
+bundle! {
+    /// The outputs of the module.
+    pub(super) struct ReturnsOut { top, depth }
+}
 
 /// The module `walker_returns`: a stack of blocks after calls. A full stack drops its oldest entry.
 pub(super) fn unit(entries: u32, index_bits: u32) -> Component {

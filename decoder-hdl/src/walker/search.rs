@@ -4,32 +4,66 @@
 //! cycles as the number of a block has bits, and two more. Blocks that were found before are remembered, since a program
 //! jumps to the same places again and again: that takes two cycles.
 
-use super::fields::Fields;
-use super::table::word;
+use super::table::Word;
 use hartrace_decoder::block_table::{Ends, WordLayout};
-use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, Wire, bundle, concat, lit, zero};
+
+bundle! {
+    /// The outputs of the module, besides [`Found`].
+    pub(super) struct SearchOut { valid, record, after_loss }
+}
 
 /// Addresses that are remembered: 2 to the power of this.
 const RECENT_BITS: u32 = 6;
 
-/// What is known of the address in a record: name, width in bits, and what it is.
-pub(super) fn results(layout: &WordLayout) -> [(&'static str, u32, &'static str); 6] {
-    [
-        ("block", layout.index_bits, "number of the block of its address"),
-        ("offset", layout.start_bits, "half-words from the base to the address"),
-        ("code", 1, "there is code"),
-        ("inside", 1, "the address is inside the last instruction of the block, or odd"),
-        ("last", 1, "it is that of the last instruction"),
-        ("branch", 1, "which is a branch"),
-    ]
+bundle! {
+    /// What is known of the address in a record.
+    pub(super) struct Found { block, offset, code, inside, last, branch }
 }
 
-/// The module `walker_search`: records, with the blocks of their addresses. A record has fields `address` and
-/// `addressed`; if it has `known`, the address counts only where that is set.
-pub(super) fn unit(layout: &WordLayout, stored: &Fields) -> Component {
+impl Found<Wire> {
+    pub(super) fn new(layout: &WordLayout) -> Self {
+        Self {
+            block: Wire::new(layout.index_bits, "number of the block of its address"),
+            offset: Wire::new(layout.start_bits, "half-words from the base to the address"),
+            code: Wire::new(1, "there is code"),
+            inside: Wire::new(1, "the address is inside the last instruction of the block, or odd"),
+            last: Wire::new(1, "it is that of the last instruction"),
+            branch: Wire::new(1, "which is a branch"),
+        }
+    }
+}
+
+impl Found {
+    /// The inputs `found_{name}_i` of a walk.
+    pub(super) fn inputs_of_walk(m: &Module, layout: &WordLayout) -> Self {
+        let input =
+            |name: &str, wire: &Wire| m.input(&format!("found_{name}_i"), wire.width, wire.doc);
+        Found::new(layout).map(input)
+    }
+
+    /// Connections to these inputs.
+    pub(super) fn to_walk(&self) -> Vec<(String, Expr)> {
+        let fields = self.fields().into_iter();
+        fields.map(|(name, signal)| (format!("found_{name}_i"), signal.clone())).collect()
+    }
+}
+
+bundle! {
+    /// The fields of a record that matter here. If it has `known`, the address counts only where that is set.
+    pub(super) struct Searched { address, addressed, known: Option }
+}
+
+/// The places of fields in a record: the lowest bit and the width of each, and the width of the record.
+pub(super) struct Places {
+    pub(super) searched: Searched<(u32, u32)>,
+    pub(super) width: u32,
+}
+
+/// The module `walker_search`: records, with the blocks of their addresses.
+pub(super) fn unit(layout: &WordLayout, record: &Places) -> Component {
     let (offset, index) = (layout.start_bits, layout.index_bits);
-    let address_bits = stored.width_of("address");
-    let word = word(layout);
+    let (_, address_bits) = record.searched.address;
     let m = Module::new(
         "walker_search",
         "Finds the block of the address in a record: the last one that starts at or before it. One bit of its number per \
@@ -37,7 +71,7 @@ pub(super) fn unit(layout: &WordLayout, stored: &Fields) -> Component {
     )
     .clocked();
     let valid_i = m.input("valid_i", 1, "there is a record");
-    let record_i = m.input("record_i", stored.width(), "the record");
+    let record_i = m.input("record_i", record.width, "the record");
     let after_loss_i = m.input("after_loss_i", 1, "records before it are lost");
     let take_o = m.output("take_o", 1, "it is taken");
     let base = m.input("base_i", address_bits, "the address that starts are counted from");
@@ -47,15 +81,14 @@ pub(super) fn unit(layout: &WordLayout, stored: &Fields) -> Component {
     let index_o = m.output("index_o", index, "its number");
     let word_i = m.input("word_i", layout.width(), "the word that was read last");
     let valid_o = m.output("valid_o", 1, "there is a record");
-    let record_o = m.output("record_o", stored.width(), "the record");
+    let record_o = m.output("record_o", record.width, "the record");
     let after_loss_o = m.output("after_loss_o", 1, "records before it are lost");
-    let results_o =
-        results(layout).map(|(name, width, doc)| m.output(&format!("{name}_o"), width, doc));
+    let results_o = Found::new(layout).outputs(&m);
     let take_i = m.input("take_i", 1, "it is taken");
 
     m.section("What is searched.");
-    let get = |name| stored.get(&record_i, name).unwrap_or_else(|| lit(1, 0));
-    let address = get("address");
+    let Searched { address, addressed, known } =
+        record.searched.map(|_, (lo, width)| record_i.slice(*lo, *width));
     let distance = m.let_("distance", &address - &base);
     let high = address_bits - 1 - offset;
     let far = if high > 0 { distance.slice(1 + offset, high).any() } else { lit(1, 0) };
@@ -65,9 +98,9 @@ pub(super) fn unit(layout: &WordLayout, stored: &Fields) -> Component {
     let bit = m.reg("bit", zero(index));
     let ends = m.reg("ends", zero(1));
     let idle = m.let_("idle", !(&asks.q | bit.q.any() | &ends.q));
-    let needed = match stored.get(&record_i, "known") {
-        Some(known) => get("addressed") & known,
-        None => get("addressed"),
+    let needed = match known {
+        Some(known) => addressed & known,
+        None => addressed,
     };
     let needed = m.let_("needed", needed);
     let begins = m.let_("begins", &idle & &valid_i & &needed);
@@ -81,10 +114,10 @@ pub(super) fn unit(layout: &WordLayout, stored: &Fields) -> Component {
     let outside = held("is_outside", &(address.lt(&base) | far));
 
     m.section("The next bit of the number.");
-    let of_word = |name| word.get(&word_i, name).unwrap_or_else(|| zero(1));
+    let word = Word::new(layout).split(&word_i);
     let found = m.reg("found", zero(index));
     let candidate = m.let_("candidate", &found.q | &bit.q);
-    let before = candidate.le(&final_i) & of_word("start").le(&here);
+    let before = candidate.le(&final_i) & word.start.le(&here);
     let now = m.let_("now", before.mux(&candidate, &found.q));
     let next_bit = if index > 1 { &bit.q >> lit(1, 1) } else { zero(1) };
     let top = lit(index, 1 << (index - 1));
@@ -92,8 +125,8 @@ pub(super) fn unit(layout: &WordLayout, stored: &Fields) -> Component {
     m.assign(&index_o, asks.q.mux(&top, &now | &next_bit));
 
     m.section("What is known of the block at the end.");
-    let last = m.let_("last", of_word("start") + of_word("span").zext(offset));
-    let is = |which: Ends| of_word("ends").is(which as u128);
+    let last = m.let_("last", &word.start + word.span.zext(offset));
+    let is = |which: Ends| word.ends.is(which as u128);
     let at_last = m.let_("at_last", here.eq(&last) & !&odd);
     let code = m.let_("there_is_code", !&outside & !is(Ends::NoCode));
     let inside = m.let_("is_inside", here.gt(&last) | &odd);
@@ -141,20 +174,20 @@ pub(super) fn unit(layout: &WordLayout, stored: &Fields) -> Component {
         });
     });
     let known_block = entry.slice(tag.width(), index);
-    let values = [
-        ends.q.mux(&found.q, known_block),
-        here.clone(),
-        !&ends.q | code,
-        &ends.q & inside,
-        ends.q.mux(at_last, entry.msb()),
-        ends.q.mux(branch, entry.bit(tag.width() + index)),
-    ];
+    let values = Found {
+        block: ends.q.mux(&found.q, known_block),
+        offset: here.clone(),
+        code: !&ends.q | code,
+        inside: &ends.q & inside,
+        last: ends.q.mux(at_last, entry.msb()),
+        branch: ends.q.mux(branch, entry.bit(tag.width() + index)),
+    };
     let out = |name: &str, value: &Expr| {
         let reg = m.reg_data(&format!("out_{name}"), value.width(), &moves);
         m.assign(&reg.d, value);
         reg.q
     };
-    for (((name, ..), port), value) in results(layout).iter().zip(&results_o).zip(&values) {
+    for (name, (port, value)) in results_o.zip(&values).fields() {
         m.assign(port, out(name, value));
     }
     m.assign(&record_o, out("record", &record_i));

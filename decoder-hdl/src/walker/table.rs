@@ -1,18 +1,29 @@
 //! The table of blocks in block RAM.
 
-use super::fields::Fields;
 use hartrace_decoder::block_table::{Ends, WordLayout};
-use hartrace_rtl::{Component, Module};
+use hartrace_rtl::{Component, Module, Wire, bundle};
 
-/// The fields of a word.
-pub(super) fn word(layout: &WordLayout) -> Fields {
-    Fields::new(vec![
-        ("start", layout.start_bits),
-        ("span", layout.span_bits),
-        ("ends", Ends::BITS),
-        ("sequential", 1),
-        ("target", layout.index_bits),
-    ])
+bundle! {
+    /// The words that are read.
+    pub(super) struct TableOut { walk_word, search_word }
+}
+
+bundle! {
+    /// The fields of a word.
+    pub(super) struct Word { start, span, ends, sequential, target }
+}
+
+impl Word<Wire> {
+    pub(super) fn new(layout: &WordLayout) -> Self {
+        let field = |width| Wire::new(width, "");
+        Self {
+            start: field(layout.start_bits),
+            span: field(layout.span_bits),
+            ends: field(Ends::BITS),
+            sequential: field(1),
+            target: field(layout.index_bits),
+        }
+    }
 }
 
 /// The module `walker_table`: two ports for reading, one of which also writes.

@@ -12,15 +12,16 @@ module memory_sink_8a64b4 (
     input  logic        last_i,  // of a flush
     input  logic        enable_i,
     input  logic        stop_on_wrap_i,
-    input  logic [63:0] start_i,  // first word
-    input  logic [63:0] limit_i,  // last word
+    input  logic [63:0] start_i,  // first word; constant from a cycle before enable
+    input  logic [63:0] limit_i,  // last word; as start_i
     input  logic        wp_we_i,  // set the write pointer, clear the flags; while idle
     input  logic [63:0] wp_i,
     output logic [63:0] wp_o,  // next word
     output logic        wrap_o,  // sticky
-    output logic        stopped_o,  // wrapped, until not enabled
+    output logic        stopped_o,  // wrapped or refused by memory, until not enabled
+    output logic        outside_o,  // the write pointer is not in the ring
     output logic        error_o,  // sticky: memory refused a write
-    output logic        lost_o,  // sticky: words came while not enabled or stopped
+    output logic        lost_o,  // sticky: words were thrown away
     output logic        idle_o,  // every word taken is in memory
     output logic [3:0]  fill_o,  // bytes of the last word
     output logic        awvalid_o,
@@ -87,6 +88,7 @@ module memory_sink_8a64b4 (
   logic [2:0] pending_d, pending_q;
   logic stopped_d, stopped_q;
   logic sends;
+  logic in_ring_d, in_ring_q;
   logic active;
   logic near_limit;
   logic [1:0] last_of_burst;
@@ -100,8 +102,9 @@ module memory_sink_8a64b4 (
   logic beat_sent;
 
   assign sends = address_q | data_q;
-  assign active = enable_i & !stopped_q;
-  assign near_limit = (wp_q[60:2] == limit_word[60:2]) & (wp_q[1:0] <= limit_word[1:0]);
+  assign in_ring_d = !wp_we_i & (wp_q >= first_word) & (wp_q <= limit_word);
+  assign active = enable_i & in_ring_q & !stopped_q;
+  assign near_limit = wp_q[60:2] == limit_word[60:2];
   assign last_of_burst = near_limit ? limit_word[1:0] : 2'd3;
   assign reached = 5'(fifo_usage) + 5'(wp_q[1:0]);
   assign whole = reached > 5'(last_of_burst);
@@ -137,12 +140,14 @@ module memory_sink_8a64b4 (
   // Where the burst ended.
   logic [60:0] end_word;
   logic at_limit;
+  logic refused;
   logic wrap_d, wrap_q;
   logic error_d, error_q;
   logic lost_d, lost_q;
 
   assign end_word = {wp_q[60:2], wp_q[1:0] + len_q};
   assign at_limit = end_word == limit_word;
+  assign refused = bvalid_i & bresp_i[1];
 
   always_comb begin
     wp_d = wp_q;
@@ -153,7 +158,7 @@ module memory_sink_8a64b4 (
       wp_d = at_limit ? first_word : (end_word + 61'd1);
       wrap_d = wrap_q | at_limit;
     end
-    if (bvalid_i & bresp_i[1]) begin
+    if (refused) begin
       error_d = 1'b1;
     end
     if (discard) begin
@@ -170,7 +175,7 @@ module memory_sink_8a64b4 (
   logic unused_bresp_i;
 
   assign unused_bresp_i = bresp_i[0];
-  assign stopped_d = enable_i & (stopped_q | (sent & at_limit & stop_on_wrap_i));
+  assign stopped_d = enable_i & (stopped_q | (sent & at_limit & stop_on_wrap_i) | refused);
 
   always_comb begin
     pending_d = pending_q;
@@ -185,6 +190,7 @@ module memory_sink_8a64b4 (
   assign wp_o = {wp_q, 3'd0};
   assign wrap_o = wrap_q;
   assign stopped_o = stopped_q;
+  assign outside_o = !in_ring_q;
   assign error_o = error_q;
   assign lost_o = lost_q;
   assign idle_o = !(fifo_valid | sends | (|pending_q));
@@ -207,6 +213,7 @@ module memory_sink_8a64b4 (
       data_q <= 1'b0;
       pending_q <= 3'd0;
       stopped_q <= 1'b0;
+      in_ring_q <= 1'b0;
       len_q <= 2'd0;
       beat_q <= 2'd0;
       wrap_q <= 1'b0;
@@ -219,6 +226,7 @@ module memory_sink_8a64b4 (
       data_q <= data_d;
       pending_q <= pending_d;
       stopped_q <= stopped_d;
+      in_ring_q <= in_ring_d;
       beat_q <= beat_d;
       wrap_q <= wrap_d;
       error_q <= error_d;

@@ -16,7 +16,9 @@ module ram_sink_registers (
     output logic        pslverr_o,  // not aligned, or not a whole word written
     input  logic        empty_i,  // everything is in memory
     input  logic        flushed_i,  // the flush is done
-    input  logic        stopped_i,  // the buffer is full; switches the sink off
+    // the buffer is full, or memory refused a write; switches the sink off
+    input  logic        stopped_i,
+    input  logic        outside_i,  // the write pointer is not in the buffer
     input  logic [63:0] wp_i,  // the write pointer
     input  logic        wrap_i,  // it has wrapped
     input  logic        error_i,  // memory refused a write
@@ -54,6 +56,7 @@ module ram_sink_registers (
   // Active, enabled, in use. What is in use does not change; what is not active is reset.
   logic active_d, active_q;
   logic on;
+  logic switches_on;
   logic enabled_d, enabled_q;
   logic flushing_d, flushing_q;
   logic ends;
@@ -65,9 +68,10 @@ module ram_sink_registers (
 
   assign active_d = pwdata_i[0];
   assign on = active_q & pwdata_i[0] & pwdata_i[1];
+  assign switches_on = usage_write & on & !outside_i;
   assign ends = flushing_q & flushed_i;
   assign flushing_d = flushing_q ? !ends : (enabled_q & ((usage_write & !on) | stopped_i));
-  assign enabled_d = enabled_q ? !ends : (usage_write & on);
+  assign enabled_d = enabled_q ? !ends : switches_on;
   assign in_use = enabled_q | !empty_i;
   assign held = !active_q & !in_use;
   assign controls = write & active_q;
@@ -148,7 +152,7 @@ module ram_sink_registers (
   assign read_020 = paddr_i[3] ? 32'd0 : (paddr_i[2] ? wp_i[63:32] : {wp_i[31:2], 1'b0, wrap_i});
   assign read_e00 = paddr_i[3] ?
       32'd0 :
-      (paddr_i[2] ? 32'd0 : {16'd0, 8'(fill_i), 6'd0, lost_i, error_i});
+      (paddr_i[2] ? 32'd0 : {16'd0, 8'(fill_i), 5'd0, outside_i, lost_i, error_i});
   assign prdata_d = ({32{line_000}} & read_000) |
       ({32{line_010}} & read_010) |
       ({32{line_020}} & read_020) |

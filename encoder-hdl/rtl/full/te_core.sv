@@ -17,6 +17,8 @@ module te_core (
     input  logic [3:0]   trigger_i,  // trace on, trace off, notify of each lane
     input  logic         halted_i,  // the hart is halted behind what retires
     input  logic         reset_i,  // the hart is reset behind what retires
+    input  logic         lost_i,  // what retires is incomplete: some of it was lost on the way here
+    input  logic         drained_i,  // nothing that retired while trace_o was set is still to come
     input  logic         enable_i,  // trace
     // resynchronise: 0 never, 1 packets, 2 cycles, 3 half-words
     input  logic [1:0]   resync_mode_i,
@@ -33,6 +35,7 @@ module te_core (
     input  logic [62:0]  low_i,  // first address of each range
     input  logic [62:0]  high_i,  // last address of each range
     output logic         lost_o,  // what retires is lost
+    output logic         trace_o,  // what retires from now on is traced
     output logic         active_o,  // tracing; configuration must not change
     output logic         empty_o,  // nothing is on its way
     output logic         valid_o,
@@ -50,6 +53,7 @@ module te_core (
   logic works;
   logic halts;
   logic starts;
+  logic ends;
   logic stops;
   logic open;
   logic rows;
@@ -63,6 +67,7 @@ module te_core (
   logic unused_iaddr_i;
   logic unused_iaddr_i_1;
   logic enters;
+  logic stopped;
 
   assign works = (|iretire_i[4:0]) |
       (itype_i[3:0] == 4'd1) |
@@ -70,8 +75,9 @@ module te_core (
       ((|iretire_i[9:5]) | (itype_i[7:4] == 4'd1) | (itype_i[7:4] == 4'd2));
   assign halts = halted_i | reset_i;
   assign starts = !active_q & enable_i & nothing_inside;
-  assign stops = active_q & (!enable_i | stopping_q);
-  assign open = active_q & !stops & !dropping_q;
+  assign ends = active_q & (!enable_i | stopping_q);
+  assign stops = ends & drained_i;
+  assign open = active_q & !stops & !dropping_q & !lost_i;
   assign rows = open & works;
   assign breaks = (rows & halts) | (open & !works & halts & !halt_seen_q);
   assign offers = starts | stops | rows | breaks | dropping_q;
@@ -80,23 +86,30 @@ module te_core (
   assign unused_iaddr_i = iaddr_i[0];
   assign unused_iaddr_i_1 = iaddr_i[64];
   assign enters = offers & (dropping_q ? plenty : room);
+  assign stopped = enters & stops & !dropping_q;
 
   always_comb begin
     active_d = active_q;
     if (enters & starts) begin
       active_d = 1'b1;
     end
-    if (enters & stops & !dropping_q) begin
+    if (stopped) begin
       active_d = 1'b0;
     end
   end
 
+  logic incomplete;
+  logic refused;
+  logic behind_loss;
   logic drops;
 
-  assign stopping_d = stops & !(enters & !dropping_q);
+  assign stopping_d = ends & !stopped;
   assign halt_seen_d = (halt_seen_q | (breaks & enters)) & halts;
-  assign drops = rows & !(dropping_q ? plenty : room);
-  assign lost_o = drops | (dropping_q & works);
+  assign incomplete = active_q & !stops & lost_i;
+  assign refused = rows & !(dropping_q ? plenty : room);
+  assign behind_loss = active_q & !stops & dropping_q & works & !lost_i;
+  assign lost_o = incomplete | (refused | behind_loss);
+  assign drops = refused | (incomplete & !dropping_q);
   assign dropping_d = drops | (dropping_q & !enters);
 
   always_comb begin
@@ -137,6 +150,7 @@ module te_core (
   logic ingress_lost;
   logic ingress_on;
 
+  assign trace_o = active_q & !ends;
   assign active_o = active_q;
 
   te_ingress i_ingress (

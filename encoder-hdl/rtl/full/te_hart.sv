@@ -17,6 +17,8 @@ module te_hart (
     output logic         pready_o,
     output logic [31:0]  prdata_o,
     output logic         pslverr_o,  // not aligned, or not a whole word written
+    input  logic         lost_i,  // what retires is incomplete: some of it was lost on the way here
+    input  logic         drained_i,  // nothing that retired while trace_o was set is still to come
     input  logic [3:0]   trigger_i,  // trace on, trace off, notify of each lane
     input  logic [7:0]   itype_i,  // how the block ends
     input  logic [127:0] iaddr_i,  // address of its first instruction
@@ -29,6 +31,7 @@ module te_hart (
     input  logic         halted_i,  // the hart is halted behind what retires
     input  logic         reset_i,  // the hart is reset behind what retires
     output logic         lost_o,  // what retires is lost
+    output logic         trace_o,  // what retires from now on is traced
     output logic         valid_o,
     input  logic         ready_i,
     output logic [151:0] data_o,  // packet, byte 0 in bits 7:0
@@ -38,10 +41,12 @@ module te_hart (
   logic busy;
   logic empty;
   logic refused;
+  logic drops;
   logic on;
   logic registers_trigger_enable;
   logic registers_initially_on;
   logic registers_enable;
+  logic registers_abort;
   logic [1:0] registers_resync_mode;
   logic [3:0] registers_resync_max;
   logic registers_full_address;
@@ -70,10 +75,12 @@ module te_hart (
       .busy_i(busy),
       .empty_i(empty),
       .event_i(refused),
+      .dropped_i(drops),
       .on_i(on),
       .trigger_enable_o(registers_trigger_enable),
       .initially_on_o(registers_initially_on),
       .enable_o(registers_enable),
+      .abort_o(registers_abort),
       .resync_mode_o(registers_resync_mode),
       .resync_max_o(registers_resync_max),
       .full_address_o(registers_full_address),
@@ -90,6 +97,8 @@ module te_hart (
 
   // The core. Triggers switch tracing on and off only if they are enabled; notify does not.
   logic payload_ready;
+  logic lost;
+  logic drained;
   logic core_active;
   logic core_empty;
   logic core_valid;
@@ -111,6 +120,8 @@ module te_hart (
       .trigger_i({trigger_i[3:2], {2{registers_trigger_enable}} & trigger_i[1:0]}),
       .halted_i(halted_i),
       .reset_i(reset_i),
+      .lost_i(lost),
+      .drained_i(drained),
       .enable_i(registers_enable),
       .resync_mode_i(registers_resync_mode),
       .resync_max_i(registers_resync_max),
@@ -126,6 +137,7 @@ module te_hart (
       .low_i(registers_low),
       .high_i(registers_high),
       .lost_o(lost_o),
+      .trace_o(trace_o),
       .active_o(core_active),
       .empty_o(core_empty),
       .valid_o(core_valid),
@@ -146,12 +158,23 @@ module te_hart (
   assign flush_o = was_busy_q & !busy;
   assign empty = !(busy | was_busy_q | asked_i);
 
+  // A trace that nothing takes is thrown away on request: the whole payload that waits and all behind it. The
+  // next trace reports it as soon as it has started.
+  logic dropped_d, dropped_q;
+  logic packet_ready;
+
+  assign drops = registers_abort & core_valid;
+  assign dropped_d = drops | (dropped_q & !(dropped_q & core_active & !registers_abort));
+  assign lost = lost_i | (dropped_q & core_active & !registers_abort);
+  assign drained = drained_i | registers_abort;
+  assign payload_ready = packet_ready | registers_abort;
+
   // Packets.
   encapsulator_s0t0y0_18 i_encapsulator (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
-      .valid_i(core_valid),
-      .ready_o(payload_ready),
+      .valid_i(core_valid & !registers_abort),
+      .ready_o(packet_ready),
       .data_i(core_data),
       .len_i(core_len),
       .flow_i(2'd0),
@@ -164,8 +187,10 @@ module te_hart (
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       was_busy_q <= 1'b0;
+      dropped_q <= 1'b0;
     end else begin
       was_busy_q <= was_busy_d;
+      dropped_q <= dropped_d;
     end
   end
 endmodule

@@ -44,6 +44,7 @@ module te_memory (
   logic word_valid;
   logic word_ready;
   logic stopped;
+  logic outside;
   logic [63:0] wp;
   logic wrap;
   logic error;
@@ -73,6 +74,7 @@ module te_memory (
       .empty_i(empty),
       .flushed_i(flushed),
       .stopped_i(stopped),
+      .outside_i(outside),
       .wp_i(wp),
       .wrap_i(wrap),
       .error_i(error),
@@ -107,6 +109,7 @@ module te_memory (
       .wp_o(wp),
       .wrap_o(wrap),
       .stopped_o(stopped),
+      .outside_o(outside),
       .error_o(error),
       .lost_o(lost),
       .idle_o(sink_idle),

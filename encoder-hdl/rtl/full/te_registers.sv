@@ -18,10 +18,12 @@ module te_registers (
     input  logic        busy_i,
     input  logic        empty_i,  // all packets have left
     input  logic        event_i,  // the hart is stalled, or trace is lost
+    input  logic        dropped_i,  // a packet is thrown away
     input  logic        on_i,  // triggers have tracing on
     output logic        trigger_enable_o,  // triggers count
     output logic        initially_on_o,  // traced before the first trigger
     output logic        enable_o,  // trace
+    output logic        abort_o,  // throw away what was traced
     output logic [1:0]  resync_mode_o,  // resynchronise: 0 never, 1 packets, 2 cycles, 3 half-words
     output logic [3:0]  resync_max_o,  // after 2^(max + 4) of them
     output logic        full_address_o,  // the mode is on
@@ -42,6 +44,7 @@ module te_registers (
   logic line_400;
   logic line_600;
   logic line_610;
+  logic line_e00;
   logic usage_write;
 
   assign pready_o = 1'b1;
@@ -53,6 +56,7 @@ module te_registers (
   assign line_400 = paddr_i[11:4] == 8'd64;
   assign line_600 = paddr_i[11:4] == 8'd96;
   assign line_610 = paddr_i[11:4] == 8'd97;
+  assign line_e00 = paddr_i[11:4] == 8'd224;
   assign usage_write = write & (line_000 & (paddr_i[3:2] == 2'd0));
 
   // Active, enabled, in use. What is in use does not change; what is not active is reset.
@@ -61,6 +65,7 @@ module te_registers (
   logic enabled_d, enabled_q;
   logic in_use;
   logic held;
+  logic aborts_d, aborts_q;
   logic controls;
   logic configures;
   logic [31:0] data;
@@ -70,6 +75,7 @@ module te_registers (
   assign enabled_d = on;
   assign in_use = enabled_q | busy_i;
   assign held = !active_q & !in_use;
+  assign aborts_d = in_use & (aborts_q | (usage_write & !pwdata_i[0] & !active_q));
   assign controls = write & active_q;
   assign configures = controls & !in_use;
   assign data = {32{!held}} & pwdata_i;
@@ -104,6 +110,7 @@ module te_registers (
   logic [31:0] comp_s_match_high_0_d, comp_s_match_high_0_q;
   logic inst_tracing_d, inst_tracing_q;
   logic inst_stall_or_overflow_d, inst_stall_or_overflow_q;
+  logic dropped_d, dropped_q;
 
   assign control_write = configures & (line_000 & (paddr_i[3:2] == 2'd0));
   assign inst_trig_enable_d = data[11];
@@ -138,6 +145,10 @@ module te_registers (
               !((write & (line_000 & (paddr_i[3:2] == 2'd0)) & pwdata_i[12]) |
                   (usage_write & on & !enabled_q))) |
           event_i);
+  assign dropped_d = (dropped_q &
+          !((write & (line_e00 & (paddr_i[3:2] == 2'd0)) & pwdata_i[0]) |
+              (usage_write & on & !enabled_q))) |
+      dropped_i;
 
   // What the encoder is told.
   logic initially_on;
@@ -146,6 +157,7 @@ module te_registers (
   assign trigger_enable_o = inst_trig_enable_q;
   assign initially_on_o = initially_on;
   assign enable_o = enabled_q & (inst_tracing_q | inst_trig_enable_q);
+  assign abort_o = aborts_q;
   assign resync_mode_o = inst_sync_mode_q;
   assign resync_max_o = inst_sync_max_q;
   assign full_address_o = inst_no_addr_diff_q;
@@ -171,6 +183,7 @@ module te_registers (
   logic [31:0] read_400;
   logic [31:0] read_600;
   logic [31:0] read_610;
+  logic [31:0] read_e00;
   logic [31:0] prdata_d, prdata_q;
 
   assign read_000 = paddr_i[3] ?
@@ -229,16 +242,19 @@ module te_registers (
   assign read_610 = paddr_i[3] ?
       (paddr_i[2] ? comp_s_match_high_0_q : {comp_s_match_low_0_q, 1'b0}) :
       (paddr_i[2] ? comp_p_match_high_0_q : {comp_p_match_low_0_q, 1'b0});
+  assign read_e00 = paddr_i[3] ? 32'd0 : (paddr_i[2] ? 32'd0 : {31'd0, dropped_q});
   assign prdata_d = ({32{line_000}} & read_000) |
       ({32{line_400}} & read_400) |
       ({32{line_600}} & read_600) |
-      ({32{line_610}} & read_610);
+      ({32{line_610}} & read_610) |
+      ({32{line_e00}} & read_e00);
   assign prdata_o = prdata_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       active_q <= 1'b0;
       enabled_q <= 1'b0;
+      aborts_q <= 1'b0;
       inst_trig_enable_q <= 1'b0;
       inst_sync_mode_q <= 2'd0;
       inst_sync_max_q <= 4'd0;
@@ -259,8 +275,11 @@ module te_registers (
       comp_s_match_high_0_q <= 32'd0;
       inst_tracing_q <= 1'b0;
       inst_stall_or_overflow_q <= 1'b0;
+      dropped_q <= 1'b0;
     end else begin
+      aborts_q <= aborts_d;
       inst_stall_or_overflow_q <= inst_stall_or_overflow_d;
+      dropped_q <= dropped_d;
       if (usage_write) begin
         active_q <= active_d;
         enabled_q <= enabled_d;

@@ -15,6 +15,10 @@ module te_top (
     output logic         pready_o,
     output logic [31:0]  prdata_o,
     output logic         pslverr_o,
+    // what retires is incomplete: some of it was lost on the way here
+    input  logic         hart0_lost_i,
+    // nothing that retired while trace_o was set is still to come
+    input  logic         hart0_drained_i,
     input  logic [3:0]   hart0_trigger_i,  // trace on, trace off, notify of each lane
     input  logic [7:0]   hart0_itype_i,  // how the block ends
     input  logic [127:0] hart0_iaddr_i,  // address of its first instruction
@@ -27,6 +31,7 @@ module te_top (
     input  logic         hart0_halted_i,  // the hart is halted behind what retires
     input  logic         hart0_reset_i,  // the hart is reset behind what retires
     output logic         hart0_lost_o,  // what retires is lost
+    output logic         hart0_trace_o,  // what retires from now on is traced
     output logic         awvalid_o,
     input  logic         awready_i,
     output logic [63:0]  awaddr_o,
@@ -69,6 +74,8 @@ module te_top (
       .pready_o(hart0_pready),
       .prdata_o(hart0_prdata),
       .pslverr_o(hart0_pslverr),
+      .lost_i(hart0_lost_i),
+      .drained_i(hart0_drained_i),
       .trigger_i(hart0_trigger_i),
       .itype_i(hart0_itype_i),
       .iaddr_i(hart0_iaddr_i),
@@ -81,6 +88,7 @@ module te_top (
       .halted_i(hart0_halted_i),
       .reset_i(hart0_reset_i),
       .lost_o(hart0_lost_o),
+      .trace_o(hart0_trace_o),
       .valid_o(hart0_valid),
       .ready_i(hart0_ready),
       .data_o(hart0_data),

@@ -2,7 +2,18 @@
 
 use super::numbers::Field;
 use crate::transport::choose;
-use hartrace_rtl::{Component, Expr, Module, Reg, concat, index_width, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, Reg, bundle, concat, index_width, lit, zero};
+
+bundle! {
+    /// The outputs of a [`packer`].
+    struct PackerOut { ready, valid, data, len, empty }
+}
+
+bundle! {
+    /// The outputs of a module for [`Fields`]: what it is given is taken, and a field, whose last bit is lowest; `high` is
+    /// the number of its first one.
+    pub(crate) struct FieldsOut { ready, valid, data, high }
+}
 
 /// Bits of a word.
 pub(crate) const WORD: u32 = 32;
@@ -136,25 +147,25 @@ impl Words {
         self,
         m: &Module,
         bits: u32,
-        [valid, data, high, taken]: [&Expr; 4],
+        (fields, taken): (&FieldsOut, &Expr),
         rests: &Expr,
     ) {
-        let words = m.inst(
+        let words = PackerOut::of(&m.inst(
             "i_packer",
             &packer(bits),
             &[
-                ("valid_i", valid),
-                ("data_i", data),
-                ("high_i", high),
+                ("valid_i", &fields.valid),
+                ("data_i", &fields.data),
+                ("high_i", &fields.high),
                 ("flush_i", &(self.flush & rests)),
                 ("ready_i", &self.ready),
             ],
-        );
-        m.assign(taken, &words["ready_o"]);
-        m.assign(&self.valid_o, &words["valid_o"]);
-        m.assign(&self.data_o, &words["data_o"]);
-        m.assign(&self.len_o, &words["len_o"]);
-        m.assign(&self.empty_o, rests & &words["empty_o"]);
+        ));
+        m.assign(taken, &words.ready);
+        m.assign(&self.valid_o, &words.valid);
+        m.assign(&self.data_o, &words.data);
+        m.assign(&self.len_o, &words.len);
+        m.assign(&self.empty_o, rests & &words.empty);
     }
 }
 

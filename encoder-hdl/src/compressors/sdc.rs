@@ -6,8 +6,10 @@ mod detector;
 mod runs;
 
 use super::CompressorError;
-use super::bits::Words;
+use super::bits::{FieldsOut, Words};
 use super::tables::Clear;
+use coder::CoderOut;
+use detector::{DetectorOut, Stream};
 use hartrace_rtl::{Component, Module};
 
 /// Bits of an address that the cache keeps, the lowest of which is zero and left out.
@@ -102,7 +104,7 @@ pub fn sdc(config: &Sdc) -> Result<Component, CompressorError> {
 
     let clear = Clear::new(&m, config.entries);
     let accepts = m.wire("stream_taken", 1);
-    let streams = m.inst(
+    let detector = m.inst(
         "i_detector",
         &detector::build(config),
         &[
@@ -114,25 +116,24 @@ pub fn sdc(config: &Sdc) -> Result<Component, CompressorError> {
             ("ready_i", &accepts),
         ],
     );
-    m.assign(&stall_o, &streams["stall_o"]);
-    let ends = m.let_("ends", words.flush() & &streams["ended_o"]);
+    let streams = DetectorOut::of(&detector);
+    m.assign(&stall_o, &streams.stall);
+    let ends = m.let_("ends", words.flush() & &streams.ended);
     let taken = m.wire("field_taken", 1);
-    let wires = detector::wires(config);
-    let names: Vec<[String; 2]> =
-        wires.iter().map(|wire| ["i", "o"].map(|end| format!("{}_{end}", wire.name))).collect();
+    let stream = Stream::of(&detector).to_inputs();
     let mut ports = vec![
-        ("valid_i", &streams["valid_o"]),
+        ("valid_i", &streams.valid),
         ("end_i", &ends),
         ("clear_i", &clear.active),
         ("clear_index_i", &clear.index),
         ("ready_i", &taken),
     ];
-    ports.extend(names.iter().map(|[input, output]| (input.as_str(), &streams[output.as_str()])));
-    let fields = m.inst("i_coder", &coder::build(config), &ports);
-    m.assign(&accepts, &fields["ready_o"]);
-    let rests = &streams["ended_o"] & &fields["ended_o"] & !&fields["valid_o"];
-    let rests = m.let_("rests", rests);
-    let [valid, data, high] = ["valid_o", "data_o", "high_o"].map(|port| &fields[port]);
-    words.pack(&m, coder::field_bits(config), [valid, data, high, &taken], &rests);
+    ports.extend(stream.iter().map(|(port, signal)| (port.as_str(), signal)));
+    let coder = m.inst("i_coder", &coder::build(config), &ports);
+    let fields = FieldsOut::of(&coder);
+    m.assign(&accepts, &fields.ready);
+    let ended = &streams.ended & CoderOut::of(&coder).ended;
+    let rests = m.let_("rests", ended & !&fields.valid);
+    words.pack(&m, coder::field_bits(config), (&fields, &taken), &rests);
     Ok(m.finish())
 }

@@ -3,7 +3,7 @@
 mod emitter;
 mod predictor;
 
-use super::bits::Words;
+use super::bits::{FieldsOut, Words};
 use super::port::{BRANCH, Row};
 use super::tables::Clear;
 use super::{CompressorError, Widths};
@@ -202,14 +202,13 @@ pub fn tmbp(config: &Tmbp) -> Result<Component, CompressorError> {
         ("ready_i", &chosen),
     ];
     ports.extend(far.as_ref().map(|far| ("far_i", far)));
-    let fields = m.inst("i_emitter", &emitter::build(config), &ports);
-    m.assign(&waits.d, &push | (&waits.q & !&fields["ready_o"]));
+    let fields = FieldsOut::of(&m.inst("i_emitter", &emitter::build(config), &ports));
+    m.assign(&waits.d, &push | (&waits.q & !&fields.ready));
     m.assign(&stall_o, &clear.active | (&seen.q & !&moves));
     m.assign(&take, &row.works & !&stall_o);
     m.assign(&seen.d, &take | (&seen.q & !&moves));
-    let rests = m.let_("rests", !&seen.q & !&waits.q & !&fields["valid_o"]);
-    let [valid, data, high] = ["valid_o", "data_o", "high_o"].map(|port| &fields[port]);
-    words.pack(&m, emitter::field_bits(config), [valid, data, high, &chosen], &rests);
+    let rests = m.let_("rests", !&seen.q & !&waits.q & !&fields.valid);
+    words.pack(&m, emitter::field_bits(config), (&fields, &chosen), &rests);
     Ok(m.finish())
 }
 
@@ -314,7 +313,7 @@ fn predictions(
             (&predictor::returns(config), config.ras, clear),
             &[("push_i", &(take & call)), ("pop_i", &(take & &last.pops)), ("link_i", &last.link)],
         );
-        returns["newest_o"].clone()
+        returns.only().clone()
     });
     let jumped = (config.ibtb > 0).then(|| {
         let sets = index_width(config.sets());
@@ -340,7 +339,7 @@ fn predictions(
             (&predictor::targets(config), config.sets(), clear),
             &[("set_i", &set), ("tag_i", &tag), ("update_i", &update), ("low_i", &low)],
         );
-        targets["low_o"].clone()
+        targets.only().clone()
     });
     let none = || zero(LOW - 1);
     let low = last.pops.mux(returned.unwrap_or_else(none), jumped.unwrap_or_else(none));
@@ -348,7 +347,7 @@ fn predictions(
     let upper = m.reg_en("upper", zero(above), take & &last.indirect);
     m.assign(&upper.d, next.slice(LOW, above));
     let near = m.let_("near", upper.q.eq(next.slice(LOW, above)));
-    Predicted { outcome: outcome["taken_o"].clone(), target: m.let_("target", low), near }
+    Predicted { outcome: outcome.only().clone(), target: m.let_("target", low), near }
 }
 
 /// An instance of a table, cleared with the others.

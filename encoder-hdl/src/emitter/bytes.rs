@@ -2,20 +2,23 @@
 //! bit more; the fields after it in the format follow directly.
 
 use super::length::{self, Length};
-use super::place::{Case, Places};
+use super::place::{Case, Moving, Places};
 use super::{Front, Made};
-use crate::bundle::{Bundle, Wire};
 use hartrace_etrace::Format;
 use hartrace_rtl::{Expr, concat, lit, zero};
 
 pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     let Front { m, layout, second, .. } = front;
-    let sign = m.let_("sign", &second["signed"] & second["address"].msb());
-    let address = m.let_("extended", concat(&[&sign, &second["address"]]));
+    let flag = |flag: &Option<Expr>| flag.clone().unwrap_or_else(|| zero(1));
+    let signed = flag(&second.signed);
+    let sign = m.let_("sign", &signed & second.address.msb());
+    let address = m.let_("extended", concat(&[&sign, &second.address]));
     // The fields after the address: flags, or tval.
-    let places = Places::new(m, layout, &front.kinds, second, &front.options);
-    let report = second["signed"].gate(places.tail(Format::Address));
-    let tval = second["trapped"].gate(places.tail(Format::Trap));
+    let mut rest = front.rest();
+    let moving = Moving { address: &second.address, tval: &second.tval, top: second.top.as_ref() };
+    let places = Places::new(m, layout, &front.kinds, &rest, moving, &front.options);
+    let report = signed.gate(places.tail(Format::Address));
+    let tval = flag(&second.trapped).gate(places.tail(Format::Trap));
     let longest = places.address_bits() / 8;
     let tail_width = report.width().max(tval.width());
     let tail = report.zext(tail_width) | tval.zext(tail_width);
@@ -28,22 +31,12 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     let chunks = Length::of_changes(m, "address", changes.collect());
 
     m.section("Third stage: how many bytes the address has.");
-    let mut gone =
-        vec!["address", "tval", "stored", "tag", "may_index", "signed", "trapped", "top"];
     if !front.config.caches() {
-        gone.extend(["target", "irreport", "irdepth"]);
+        (rest.target, rest.irreport, rest.irdepth) = (None, None, None);
     }
-    let kept: Vec<Wire> =
-        front.carried.iter().filter(|wire| !gone.contains(&wire.name)).cloned().collect();
-    let mut third: Vec<(&'static str, Expr)> = kept
-        .iter()
-        .map(|wire| (wire.name, front.hold(&format!("third_{}", wire.name), &second[wire.name])))
-        .collect();
+    let third = rest.map(|name, value| front.hold(&format!("third_{name}"), value));
     let address = front.hold("third_address", address);
     let tail = front.hold("third_tail", tail);
-    third.push(("address", address.clone()));
-    third.push(("tval", tail.clone()));
-    let third = Bundle::of(third);
     // Bytes after the first, as a number and one by one.
     let more = front.hold("more", chunks.number(0).trunc(longest.ilog2()));
     let longer: Vec<Expr> = (2..=longest)
@@ -56,7 +49,7 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
         .map(|kind| kind.held(m, "third_is", &front.pipe.load[2]))
         .collect();
 
-    let mut shifted = tail;
+    let mut shifted = tail.clone();
     for bit in 0..more.width() {
         let by = 8 << bit;
         let wider = shifted.zext(shifted.width() + by);
@@ -71,7 +64,8 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     let word = concat(&[&shifted, &zero(9)]);
     let kept = kept.zext(word.width());
     let word = m.let_("chunked", word | kept);
-    let places = Places::new(m, layout, &kinds, &third, &front.options).chunked(&word);
+    let moving = Moving { address: &address, tval: &tail, top: None };
+    let places = Places::new(m, layout, &kinds, &third, moving, &front.options).chunked(&word);
     let plain = m.let_("plain", places.plain(width));
     let least = any(kinds.iter().map(|kind| {
         let bytes = lit(length::WIDTH, places.bytes(kind).into());
@@ -80,9 +74,9 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     let addressed = kinds.iter().filter(|kind| places.has_address(kind));
     let addressed = any(addressed.map(|kind| kind.when().clone()));
     let len = m.let_("plain_len", least + addressed.gate(more).zext(length::WIDTH));
-    if !front.config.caches() {
+    let Some(target) = third.target.clone().filter(|_| front.config.caches()) else {
         return Made { data: plain, len, index: None };
-    }
+    };
     let hit = front.hit();
     let brief_width = layout.max_format_bits(Format::JumpTarget).div_ceil(8) * 8;
     let brief = places.index(brief_width).zext(width);
@@ -102,7 +96,7 @@ pub(super) fn build(front: &Front<'_>, width: u32) -> Made {
     Made {
         data: indexed.mux(brief, plain),
         len: indexed.mux(brief_len, len),
-        index: Some((third["target"].clone(), indexed)),
+        index: Some((target, indexed)),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Stages of a pipeline.
 
-use crate::bundle::{Bundle, Wire};
 use hartrace_rtl::{Expr, Module, Reg, zero};
 
 /// The stages that hold something. A stage moves on if the next one is empty or moves on itself.
@@ -33,11 +32,11 @@ impl Pipe {
     }
 }
 
-/// A stage: all signals in registers.
-pub(super) fn stage(m: &Module, name: &str, wires: &[Wire], from: &Bundle, load: &Expr) -> Bundle {
-    Bundle::of(wires.iter().map(|wire| {
-        let reg = m.reg_data(&format!("{name}_{}", wire.name), wire.width, load);
-        m.assign(&reg.d, &from[wire.name]);
-        (wire.name, reg.q)
-    }))
+/// A stage: the registers of its signals.
+pub(super) fn held(m: &Module, stage: &str, load: &Expr) -> impl Fn(&'static str, &Expr) -> Expr {
+    move |name, value| {
+        let reg = m.reg_data(&format!("{stage}_{name}"), value.width(), load);
+        m.assign(&reg.d, value);
+        reg.q
+    }
 }

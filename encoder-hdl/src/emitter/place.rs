@@ -4,10 +4,19 @@
 //! map, and fields that may be absent. The case of a request is determined one stage before its
 //! fields are placed.
 
-use crate::bundle::Bundle;
 use crate::config::Config;
+use crate::request::Request;
 use hartrace_etrace::{Field, FieldName, Format, Layout, Presence, Unit, Width};
-use hartrace_rtl::{Expr, Module, concat, lit, zero};
+use hartrace_rtl::{Expr, Module, bundle, concat, lit, zero};
+
+bundle! {
+    /// What payloads have of a request besides the address and tval, whose places may vary.
+    pub(crate) struct Rest {
+        branch, privilege, time: Option, context: Option, ecause, interrupt, thaddr, branches, branch_map,
+        branch_count: Option, mispredicted: Option, notify: Option, updiscon: Option, target: Option,
+        irreport: Option, irdepth: Option, ienable, qual_status, index: Option
+    }
+}
 
 /// Numbers of branches that share a width of the map, and that width.
 const MAPS: [(u32, u32); 5] = [(1, 1), (2, 3), (4, 7), (8, 15), (16, 31)];
@@ -38,16 +47,15 @@ impl Case {
 }
 
 /// Every payload but the index of a target.
-pub(crate) fn cases(m: &Module, config: &Config, request: &Bundle, implicit: &Expr) -> Vec<Case> {
-    let r = request;
+pub(crate) fn cases(m: &Module, config: &Config, r: &Request, implicit: &Expr) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut put = |name: &str, when: Expr, format, map, absent| {
         cases.push(Case { name: name.into(), when, format, map, absent });
     };
-    let counting = r.get("counting");
+    let counting = r.counting.as_ref();
     let mapped = |asked: &Expr| counting.map_or_else(|| asked.clone(), |c| asked & !c);
-    let report = m.let_("report_mapped", mapped(&r["report"]));
-    let branches = &r["branches"];
+    let report = m.let_("report_mapped", mapped(&r.report));
+    let branches = &r.branches;
     put("address", &report & !branches.any(), Format::Address, None, &[][..]);
     for (from, width) in MAPS {
         let top = from.ilog2();
@@ -57,19 +65,19 @@ pub(crate) fn cases(m: &Module, config: &Config, request: &Bundle, implicit: &Ex
         };
         put(&format!("map_{width}"), &report & fits, Format::Branch, Some(width), &[]);
     }
-    let full = mapped(&r["map_only"]);
+    let full = mapped(&r.map_only);
     put("full_map", full, Format::Branch, Some(31), &[Presence::IfBranches]);
     if let Some(counting) = counting {
-        put("count_address", &r["report"] & counting, Format::BranchCount, None, &[]);
+        put("count_address", &r.report & counting, Format::BranchCount, None, &[]);
         let absent = &[Presence::IfCountAddress];
-        put("count", &r["map_only"] & counting, Format::BranchCount, None, absent);
+        put("count", &r.map_only & counting, Format::BranchCount, None, absent);
     }
-    put("start", r["start"].clone(), Format::Start, None, &[]);
-    let (trap, interrupt) = (&r["trap"], &r["interrupt"]);
+    put("start", r.start.clone(), Format::Start, None, &[]);
+    let (trap, interrupt) = (&r.trap, &r.interrupt);
     let told = match config.implicit_exception {
         false => trap.clone(),
         true => {
-            let implied = m.let_("implied", implicit & &r["thaddr"]);
+            let implied = m.let_("implied", implicit & &r.thaddr);
             let exception = trap & &implied & !interrupt;
             put("exception_implied", exception, Format::Trap, None, &[Presence::UnlessImplicit]);
             let absent = &[Presence::IfException, Presence::UnlessImplicit];
@@ -79,11 +87,19 @@ pub(crate) fn cases(m: &Module, config: &Config, request: &Bundle, implicit: &Ex
     };
     put("exception", &told & !interrupt, Format::Trap, None, &[]);
     put("interrupt", told & interrupt, Format::Trap, None, &[Presence::IfException]);
-    if let Some(context) = r.get("context_only") {
+    if let Some(context) = &r.context_only {
         put("context", context.clone(), Format::Context, None, &[]);
     }
-    put("support", r["support"].clone(), Format::Support, None, &[]);
+    put("support", r.support.clone(), Format::Support, None, &[]);
     cases
+}
+
+/// The fields that move with the address, and the top bit of an address whose flags are in the way.
+#[derive(Clone, Copy)]
+pub(crate) struct Moving<'a> {
+    pub(crate) address: &'a Expr,
+    pub(crate) tval: &'a Expr,
+    pub(crate) top: Option<&'a Expr>,
 }
 
 /// The fields of a request, and the payload that it asks for.
@@ -92,7 +108,7 @@ pub(crate) struct Places<'a> {
     cases: &'a [Case],
     /// The value of a field.
     values: Vec<(FieldName, Expr)>,
-    request: &'a Bundle,
+    rest: &'a Rest,
     /// A chunked address with everything after it.
     chunked: Option<Expr>,
 }
@@ -102,58 +118,55 @@ impl<'a> Places<'a> {
         m: &Module,
         layout: &'a Layout,
         cases: &'a [Case],
-        request: &'a Bundle,
+        rest: &'a Rest,
+        Moving { address, tval, top }: Moving<'_>,
         options: &Expr,
     ) -> Self {
-        let get =
-            |name: &str, width: u32| request.get(name).cloned().unwrap_or_else(|| zero(width));
-        let address = &request["address"];
+        let flag = |flag: &Option<Expr>| flag.clone().unwrap_or_else(|| zero(1));
         // Each flag is sent as its difference from the preceding bit.
         let (notify, updiscon) = match layout.unit() {
             // Except the first; and the second is set for every target.
             Unit::RvTracer => {
-                let (top, target) = (get("top", 1), get("target", 1));
-                (top.clone(), top ^ target)
+                let top = top.cloned().unwrap_or_else(|| zero(1));
+                (top.clone(), top ^ flag(&rest.target))
             }
             _ => {
-                let notify = m.let_("notify_bit", address.msb() ^ get("notify", 1));
-                let updiscon = &notify ^ &request["updiscon"];
+                let notify = m.let_("notify_bit", address.msb() ^ flag(&rest.notify));
+                let updiscon = &notify ^ flag(&rest.updiscon);
                 (notify, m.let_("updiscon_bit", updiscon))
             }
         };
         let mut values = vec![
-            (FieldName::Branch, request["branch"].clone()),
-            (FieldName::Privilege, request["privilege"].clone()),
-            (FieldName::Ecause, request["ecause"].clone()),
-            (FieldName::Interrupt, request["interrupt"].clone()),
-            (FieldName::Thaddr, request["thaddr"].clone()),
+            (FieldName::Branch, rest.branch.clone()),
+            (FieldName::Privilege, rest.privilege.clone()),
+            (FieldName::Ecause, rest.ecause.clone()),
+            (FieldName::Interrupt, rest.interrupt.clone()),
+            (FieldName::Thaddr, rest.thaddr.clone()),
             (FieldName::Address, address.clone()),
-            (FieldName::Tval, request["tval"].clone()),
+            (FieldName::Tval, tval.clone()),
             (FieldName::Notify, notify),
             (FieldName::Updiscon, updiscon.clone()),
-            (FieldName::BranchMap, request["branch_map"].clone()),
-            (FieldName::Ienable, request["ienable"].clone()),
+            (FieldName::BranchMap, rest.branch_map.clone()),
+            (FieldName::Ienable, rest.ienable.clone()),
             (FieldName::EncoderMode, zero(1)),
-            (FieldName::QualStatus, request["qual_status"].clone()),
+            (FieldName::QualStatus, rest.qual_status.clone()),
             (FieldName::Ioptions, options.clone()),
             (FieldName::Denable, zero(1)),
             (FieldName::Dloss, zero(1)),
             (FieldName::Doptions, zero(4)),
         ];
-        for (field, name) in [
-            (FieldName::Time, "time"),
-            (FieldName::Context, "context"),
-            (FieldName::BranchCount, "branch_count"),
-            (FieldName::Index, "index"),
+        for (field, value) in [
+            (FieldName::Time, &rest.time),
+            (FieldName::Context, &rest.context),
+            (FieldName::BranchCount, &rest.branch_count),
+            (FieldName::Index, &rest.index),
         ] {
-            if let Some(value) = request.get(name) {
-                values.push((field, value.clone()));
-            }
+            values.extend(value.iter().map(|value| (field, value.clone())));
         }
-        if let Some(mispredicted) = request.get("mispredicted") {
+        if let Some(mispredicted) = &rest.mispredicted {
             values.push((FieldName::BranchFmt, concat(&[&lit(1, 1), mispredicted])));
         }
-        let mut places = Self { layout, cases, values, request, chunked: None };
+        let mut places = Self { layout, cases, values, rest, chunked: None };
         let (irreport, irdepth) = places.depth(&updiscon);
         places.values.push((FieldName::Irreport, irreport));
         if let Some(irdepth) = irdepth {
@@ -165,7 +178,7 @@ impl<'a> Places<'a> {
     /// irreport, as a difference from the preceding bit, and irdepth, which repeats that bit when
     /// it is not reported.
     fn depth(&self, before: &Expr) -> (Expr, Option<Expr>) {
-        match (self.request.get("irreport"), self.request.get("irdepth")) {
+        match (&self.rest.irreport, &self.rest.irdepth) {
             (Some(report), Some(depth)) => {
                 let filler = before.repeat(depth.width());
                 (before ^ report, Some(report.mux(depth, filler)))
@@ -282,7 +295,7 @@ impl<'a> Places<'a> {
                     lit(w.into(), format.subformat().unwrap_or_default().into())
                 }
                 (FieldName::Branches, _) if absent.contains(&Presence::IfBranches) => zero(5),
-                (FieldName::Branches, _) => self.request["branches"].clone(),
+                (FieldName::Branches, _) => self.rest.branches.clone(),
                 (FieldName::BranchMap, _) => match map {
                     Some(width) => self.value(FieldName::BranchMap).slice(0, *width),
                     None => continue,

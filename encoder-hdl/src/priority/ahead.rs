@@ -10,22 +10,21 @@ use super::context::Context;
 use super::lanes::Lanes;
 use super::pending::{Pending, Previous};
 use super::tables::Tables;
-use crate::bundle::Bundle;
 use crate::ingress::any;
 use crate::queue;
 use hartrace_rtl::{Expr, concat, zero};
 
 /// The group after the head.
 pub(super) struct Ahead {
-    group: Bundle,
-    learnt: Bundle,
+    group: queue::Ahead,
+    learnt: queue::Learnt,
 }
 
 impl Ahead {
     pub(super) fn declare(cx: &Context<'_>) -> Option<Self> {
         cx.config.predicts().then(|| Self {
-            group: Bundle::inputs(cx.m, &queue::ahead(cx.config)),
-            learnt: Bundle::outputs(cx.m, &queue::learnt(cx.config)),
+            group: queue::Ahead::new(cx.config).inputs(cx.m),
+            learnt: queue::Learnt::new(cx.config).outputs(cx.m),
         })
     }
 
@@ -44,29 +43,29 @@ impl Ahead {
         let waits = &chart.traced & !&pending.trap.q & !&pending.changes.q;
         let known = !(pending.branch() & !pending.looked());
         let sure = before & waits & known & &chart.calm & far & !&cx.busy;
-        let sure = m.let_("sure", sure & lanes.sure() & &g["ahead_sure"] & &g["ahead_valid"]);
-        let looks = m.let_("looks", &cx.modes.predicts & sure & g["ahead_branch"].any());
+        let sure = m.let_("sure", sure & lanes.sure() & &g.ahead_sure & &g.ahead_valid);
+        let looks = m.let_("looks", &cx.modes.predicts & sure & g.ahead_branch.any());
         let mut none = zero(1).not();
         let mut which = Vec::new();
         for i in 0..n {
-            let there = g["ahead_branch"].bit(i);
+            let there = g.ahead_branch.bit(i);
             which.push(&none & &there);
             none = none & !there;
         }
         let flat = concat(&which.iter().rev().collect::<Vec<_>>());
         let flat = m.let_("looks_at", flat);
-        m.assign(&self.learnt["looks"], looks.gate(&flat));
-        m.assign(&self.learnt["looks_on"], &looks & (&g["ahead_branch"] & !&flat).any());
+        m.assign(&self.learnt.looks, looks.gate(&flat));
+        m.assign(&self.learnt.looks_on, &looks & (&g.ahead_branch & !&flat).any());
         let size = u32::from(cx.config.etrace.bpred_size_p);
-        let index = (0..n).map(|i| flat.bit(i).gate(g["ahead_index"].slice(i * size, size)));
+        let index = (0..n).map(|i| flat.bit(i).gate(g.ahead_index.slice(i * size, size)));
         let index = index.reduce(|a, b| a | b).unwrap_or_else(|| zero(size));
-        let taken = any((0..n).map(|i| flat.bit(i) & g["ahead_taken"].bit(i)));
+        let taken = any((0..n).map(|i| flat.bit(i) & g.ahead_taken.bit(i)));
         [looks, index, taken]
     }
 
     /// Passes on the answer of the predictor.
     pub(super) fn learn(&self, cx: &Context<'_>, tables: &Tables) {
         let right = tables.right.clone().unwrap_or_else(|| zero(1));
-        cx.m.assign(&self.learnt["looks_right"], right);
+        cx.m.assign(&self.learnt.looks_right, right);
     }
 }

@@ -184,7 +184,7 @@ impl Stack {
             returns: traced & &facts.returning,
             pops: m.let_("pops", &known & &right),
             mismatch: m.let_("mismatch", &known & !&right),
-            overflow: &marks & &returns.marks["full_o"],
+            overflow: &marks & &returns.marks.full,
             marks,
             calls,
         })
@@ -213,7 +213,7 @@ fn simple(
         },
     );
     let mut unsettled = &cx.modes.predicts & &facts.branch;
-    if let Some(few) = &state.map.limit {
+    if let Some(few) = &state.map.out.limit {
         unsettled = unsettled & (!p.looked() | few);
     }
     &facts.continues

@@ -57,14 +57,14 @@ impl Choice {
         let target = m.let_("sends_target", &other & jumped);
 
         let returns = state.tables.returns.as_ref();
-        let marks = returns.map_or_else(|| zero(1), |r| r.marks["some_o"].clone());
+        let marks = returns.map_or_else(|| zero(1), |r| r.marks.some.clone());
         let popped = returns.map_or_else(|| zero(1), |r| r.popped.q.clone());
-        let counted = state.map.spent.as_ref().map_or_else(|| zero(1), |spent| traced & spent);
+        let counted = state.map.out.spent.as_ref().map_or_else(|| zero(1), |spent| traced & spent);
         let indexed = match &cx.settled {
             Some((_, indexed)) => &cx.modes.caches & indexed,
             None => zero(1),
         };
-        let pending = &state.map.some | &facts.branch | &popped | &marks | (open & !indexed);
+        let pending = &state.map.out.some | &facts.branch | &popped | &marks | (open & !indexed);
         let same_level = &p.uninferable.q & &facts.goes_on & !&steps.next.privilege_changes;
         let flushable = m.let_("flushable", pending | same_level);
         let reasons = (&facts.flush_due & !&facts.bad_return & &flushable)

@@ -1,16 +1,32 @@
 //! The ports of the module, and the signals that all its parts share.
 
-use crate::bundle::Bundle;
 use crate::config::Config;
-use crate::group::{self, mark};
-use crate::{queue, request};
-use hartrace_rtl::{Expr, Module, Reg, lit, zero};
+use crate::emitter;
+use crate::group::{Group, mark};
+use crate::queue::Looked;
+use crate::request::Request;
+use hartrace_rtl::{Expr, Module, Reg, bundle, lit, zero};
+
+bundle! {
+    /// The modes that the module needs to know.
+    pub(crate) struct ModePorts {
+        implicit_return: Option, sequential_jump: Option, branch_prediction: Option,
+        jump_target_cache: Option
+    }
+}
+
+bundle! {
+    /// Whether a group is taken, and whether there is a request.
+    pub(crate) struct Stream { ready, valid }
+}
 
 /// Everything that the parts of the module share.
 pub(super) struct Context<'a> {
     pub(super) config: &'a Config,
     pub(super) m: &'a Module,
-    pub(super) group: Bundle,
+    pub(super) group: Group,
+    /// What has been looked up of it.
+    pub(super) looked: Option<Looked>,
     pub(super) group_valid: Expr,
     /// The emitter accepts a request.
     pub(super) can: Expr,
@@ -38,7 +54,7 @@ pub(super) struct Ports {
     /// There is a request.
     pub(super) valid: Expr,
     /// The request.
-    pub(super) out: Bundle,
+    pub(super) out: Request,
     /// The packets of a hard step have been decided; [`Context::busy`] is its output.
     pub(super) planned: Reg,
 }
@@ -48,26 +64,22 @@ impl<'a> Context<'a> {
     pub(super) fn declare(config: &'a Config, m: &'a Module) -> (Self, Ports) {
         let group_valid = m.input("valid_i", 1, "there is a group");
         let group_ready = m.output("ready_o", 1, "all its steps have been taken");
-        let mut wires = group::wires(config);
-        if config.predicts() {
-            wires.extend(queue::looked(config));
-        }
-        let group = Bundle::inputs(m, &wires);
-        let mode = |name: &str, has: bool, doc: &str| match has {
-            true => m.input(name, 1, doc),
-            false => zero(1),
-        };
+        let group = Group::new(config).inputs(m);
+        let looked = config.predicts().then(|| Looked::new(config).inputs(m));
+        let modes = emitter::Modes::new(config);
+        let modes = ModePorts::find(|name| modes.get(name).cloned()).inputs(m);
+        let mode = |port: Option<Expr>| port.unwrap_or_else(|| zero(1));
         let modes = Modes {
-            returns: mode("implicit_return_i", config.returns(), "the mode is on"),
-            sijump: mode("sequential_jump_i", config.etrace.sijump_p, "the mode is on"),
-            predicts: mode("branch_prediction_i", config.predicts(), "the mode is on"),
-            caches: mode("jump_target_cache_i", config.caches(), "the mode is on"),
+            returns: mode(modes.implicit_return),
+            sijump: mode(modes.sequential_jump),
+            predicts: mode(modes.branch_prediction),
+            caches: mode(modes.jump_target_cache),
         };
         let resync_mode = m.input("resync_mode_i", 2, "0 never, 1 packets, 2 cycles, 3 half-words");
         let resync_max = m.input("resync_max_i", 4, "");
         let valid = m.output("valid_o", 1, "there is a request");
         let can = m.input("ready_i", 1, "it is taken");
-        let out = Bundle::outputs(m, &request::wires(config));
+        let out = Request::new(config).outputs(m);
         let settled = config.caches().then(|| {
             let settled = m.input("settled_i", 1, "no target is on its way");
             (settled, m.input("indexed_i", 1, "the last target was sent as an index"))
@@ -75,7 +87,7 @@ impl<'a> Context<'a> {
         let planned = m.reg("planned", false);
         let busy = planned.q.clone();
         let context =
-            Self { config, m, group, group_valid, can, modes, resync_mode, busy, settled };
+            Self { config, m, group, looked, group_valid, can, modes, resync_mode, busy, settled };
         (context, Ports { group_ready, resync_max, valid, out, planned })
     }
 }

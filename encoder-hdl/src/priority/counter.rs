@@ -1,7 +1,7 @@
 //! The resynchronisation counter.
 
 use super::context::Context;
-use crate::resync;
+use crate::resync::{self, ResyncOut};
 use hartrace_rtl::Expr;
 
 /// The part of the counter that is read and driven here.
@@ -62,10 +62,8 @@ impl Counter {
                 ("moved_i", &steps.moved),
             ]);
         }
-        let outputs = cx.m.inst("i_resync_counter", &component, &ports);
-        let (due, near) = (outputs["due_o"].clone(), outputs["near_o"].clone());
-        let known = outputs["known_o"].clone();
-        let far = cx.config.predicts().then(|| outputs["far_o"].clone());
+        let outputs = ResyncOut::of(&cx.m.inst("i_resync_counter", &component, &ports));
+        let ResyncOut { due, near, known, far } = outputs;
         Self { due, near, far, known, packet, synced, steps }
     }
 

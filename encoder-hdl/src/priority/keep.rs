@@ -2,7 +2,6 @@
 
 use super::context::Context;
 use super::parts::Parts;
-use crate::config::ResyncUnit;
 use crate::ingress::any;
 use hartrace_rtl::{Expr, concat, zero};
 
@@ -40,37 +39,35 @@ pub(super) fn pending(cx: &Context<'_>, parts: &Parts) {
     m.assign(&pending.load, take & !&next.mark);
     // It is known late which steps are taken. The data of a trap matters only if a trap is pending,
     // and may be stored before it is.
-    m.assign(&pending.load_trap, &g["trap"] & (take | !&pending.trap.q));
+    m.assign(&pending.load_trap, &g.trap & (take | !&pending.trap.q));
     m.assign(&pending.valid.d, take.mux(!&next.mark, &pending.valid.q));
     let (first, last) = (&walk.rests_first, &walk.rests_last);
     let n = 0..cx.config.n();
     let lane = |i: u32| &first[i as usize] | &last[i as usize];
-    let lane_bit = |name: &str| any(n.clone().map(|i| lane(i) & g[name].bit(i)));
-    let last_bit = |name: &str| any(n.clone().map(|i| &last[i as usize] & g[name].bit(i)));
-    m.assign(
-        &pending.qualified.d,
-        lane_bit("qualified") | (&walk.takes_trap & &g["trap_qualified"]),
-    );
-    m.assign(&pending.wide.d, lane_bit("wide"));
+    let lane_bit = |lanes: &Expr| any(n.clone().map(|i| lane(i) & lanes.bit(i)));
+    let last_bit = |lanes: &Expr| any(n.clone().map(|i| &last[i as usize] & lanes.bit(i)));
+    m.assign(&pending.qualified.d, lane_bit(&g.qualified) | (&walk.takes_trap & &g.trap_qualified));
+    m.assign(&pending.wide.d, lane_bit(&g.wide));
     m.assign(&pending.trap.d, &walk.takes_trap);
-    for (reg, name) in [
-        (Some(&pending.taken), "taken"),
-        (Some(&pending.not_taken), "not_taken"),
-        (Some(&pending.uninferable), "uninferable"),
-        (pending.call.as_ref(), "call"),
-        (pending.ret.as_ref(), "ret"),
-        (pending.sijump.as_ref(), "sijump"),
-        (pending.notify.as_ref(), "notify"),
-        (pending.looked.as_ref(), "looked"),
+    m.assign(&pending.taken.d, last_bit(&g.taken));
+    m.assign(&pending.not_taken.d, last_bit(&g.not_taken));
+    m.assign(&pending.uninferable.d, last_bit(&g.uninferable));
+    for (reg, lanes) in [
+        (&pending.call, &g.call),
+        (&pending.ret, &g.ret),
+        (&pending.sijump, &g.sijump),
+        (&pending.notify, &g.notify),
+        (&pending.looked, &cx.looked.as_ref().map(|known| known.looked.clone())),
     ] {
-        if let Some(reg) = reg {
-            m.assign(&reg.d, last_bit(name));
+        if let (Some(reg), Some(lanes)) = (reg, lanes) {
+            m.assign(&reg.d, last_bit(lanes));
         }
     }
-    if let (Some(right), Some(late)) = (&pending.right, &parts.tables.right) {
+    let right = pending.right.as_ref().zip(cx.looked.as_ref());
+    if let (Some((right, known)), Some(late)) = (right, &parts.tables.right) {
         let late = pending.looked().mux(&right.q, late);
         let kept = parts.chart.decides.mux(late, &right.q);
-        m.assign(&right.d, pending.load.mux(last_bit("right"), kept));
+        m.assign(&right.d, pending.load.mux(last_bit(&known.right), kept));
     }
     address(cx, parts);
     group_facts(cx, parts);
@@ -84,12 +81,11 @@ fn address(cx: &Context<'_>, parts: &Parts) {
     let Parts { pending, walk, .. } = parts;
     let mut address = zero(aw);
     for i in 0..cx.config.n() {
-        let alone = &walk.takes_trap & g["trap_alone"].bit(i);
-        address =
-            address | (&walk.rests_last[i as usize] | alone).gate(g["last"].slice(i * aw, aw));
+        let alone = &walk.takes_trap & g.trap_alone.bit(i);
+        address = address | (&walk.rests_last[i as usize] | alone).gate(g.last.slice(i * aw, aw));
         m.assign(&pending.at_first[i as usize].d, &walk.rests_first[i as usize]);
     }
-    let after = &walk.takes_trap & !g["trap_alone"].any();
+    let after = &walk.takes_trap & !g.trap_alone.any();
     m.assign(&pending.address.d, address | after.gate(&pending.behind));
 }
 
@@ -97,20 +93,20 @@ fn address(cx: &Context<'_>, parts: &Parts) {
 fn group_facts(cx: &Context<'_>, parts: &Parts) {
     let (m, g) = (cx.m, &cx.group);
     let Parts { pending, lanes, .. } = parts;
-    m.assign(&pending.privilege.d, &g["privilege"]);
-    if let Some(time) = &pending.time {
-        m.assign(&time.d, &g["time"]);
+    m.assign(&pending.privilege.d, &g.privilege);
+    if let (Some(reg), Some(time)) = (&pending.time, &g.time) {
+        m.assign(&reg.d, time);
     }
-    if let Some(context) = &pending.context {
-        m.assign(&context.d, &g["context"]);
+    if let (Some(reg), Some(context)) = (&pending.context, &g.context) {
+        m.assign(&reg.d, context);
     }
     m.assign(&pending.changes.d, &lanes.changes);
     if let Some(drifts) = &pending.drifts {
         m.assign(&drifts.d, &lanes.drifts);
     }
-    m.assign(&pending.cause.d, &g["cause"]);
-    m.assign(&pending.interrupt.d, &g["interrupt"]);
-    m.assign(&pending.tval.d, &g["tval"]);
+    m.assign(&pending.cause.d, &g.cause);
+    m.assign(&pending.interrupt.d, &g.interrupt);
+    m.assign(&pending.tval.d, &g.tval);
 }
 
 /// Number of units that the pending step counts as.
@@ -120,16 +116,16 @@ fn units(cx: &Context<'_>, parts: &Parts) {
     let Some(units) = &pending.units else { return };
     let width = units.q.width();
     let mut value = zero(width);
-    if cx.config.counts(ResyncUnit::Cycles) {
+    if let Some(cycles) = &g.cycles {
         // The first step of a group carries its cycles.
         let oldest = walk.rests_oldest(cx, lanes);
-        value = value | (cx.resync_mode.is(2) & oldest).gate(g["cycles"].zext(width));
+        value = value | (cx.resync_mode.is(2) & oldest).gate(cycles.zext(width));
     }
-    if cx.config.counts(ResyncUnit::HalfWords) {
+    if let Some(half_words) = &g.half_words {
         let rw = cx.config.iretire_width_p.into();
         for (i, rests) in (0..).zip(&walk.rests_last) {
             let here = cx.resync_mode.is(3) & rests;
-            value = value | here.gate(g["half_words"].slice(i * rw, rw).zext(width));
+            value = value | here.gate(half_words.slice(i * rw, rw).zext(width));
         }
     }
     cx.m.assign(&units.d, value);
@@ -154,14 +150,14 @@ pub(super) fn group(cx: &Context<'_>, ready: &Expr, parts: &Parts) {
     let first = came(&lanes.first, &walk.passes_first, &walk.rests_first);
     let last = came(&lanes.last, &walk.passes_last, &walk.rests_last);
     let trap = &walk.takes_trap;
-    m.assign(&lanes.done["done_first"], take.gate(&first));
-    m.assign(&lanes.done["done_last"], take.gate(&last));
-    m.assign(&lanes.done["done_trap"], take & trap);
+    m.assign(&lanes.done.done_first, take.gate(&first));
+    m.assign(&lanes.done.done_last, take.gate(&last));
+    m.assign(&lanes.done.done_trap, take & trap);
     m.comb(|b| {
         b.when(take, |b| b.set(&lanes.begun.d, true));
         b.when(&over, |b| b.set(&lanes.begun.d, false));
     });
     let group = &cx.group;
-    let left = (&group["two"] & !first).any() | (&group["retires"] & !last).any();
-    m.assert_always("all_steps_are_done", !over | !(left | (&group["trap"] & !trap)));
+    let left = (&group.two & !first).any() | (&group.retires & !last).any();
+    m.assert_always("all_steps_are_done", !over | !(left | (&group.trap & !trap)));
 }

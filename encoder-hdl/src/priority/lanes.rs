@@ -2,7 +2,6 @@
 
 use super::context::{Context, is_mark};
 use super::pending::Pending;
-use crate::bundle::Bundle;
 use crate::group::mark;
 use crate::ingress::any;
 use crate::queue;
@@ -15,7 +14,7 @@ pub(super) struct Lanes {
     pub(super) trap: Expr,
     pub(super) mark: Expr,
     pub(super) begun: Reg,
-    pub(super) done: Bundle,
+    pub(super) done: queue::Done,
     /// The first of them changes privilege or context precisely.
     pub(super) changes: Expr,
     /// It changes the privilege.
@@ -66,23 +65,23 @@ impl Lanes {
         let (m, g, n) = (cx.m, &cx.group, cx.config.n());
         m.section("The steps of the group that have not been taken.");
         let begun = m.reg("begun", false);
-        let done = Bundle::outputs(m, &queue::done(cx.config));
+        let done = queue::Done::new(cx.config).outputs(m);
         let valid = &cx.group_valid;
-        let first = (0..n).map(|i| g["two"].bit(i)).collect();
-        let last = (0..n).map(|i| g["retires"].bit(i)).collect();
-        let trap = g["trap"].clone();
-        let mark = m.let_("has_mark", g["mark"].any());
+        let first = (0..n).map(|i| g.two.bit(i)).collect();
+        let last = (0..n).map(|i| g.retires.bit(i)).collect();
+        let trap = g.trap.clone();
+        let mark = m.let_("has_mark", g.mark.any());
         let fresh = m.let_("fresh", valid & !&begun.q);
-        let context = |name: &str| g.get(name).cloned().unwrap_or_else(|| zero(1));
-        let privilege_changes = m.let_("now_privilege", &fresh & &g["privilege_changes"]);
-        let changes = &privilege_changes | (&fresh & context("context_changes"));
+        let context = |bit: &Option<Expr>| bit.clone().unwrap_or_else(|| zero(1));
+        let privilege_changes = m.let_("now_privilege", &fresh & &g.privilege_changes);
+        let changes = &privilege_changes | (&fresh & context(&g.context_changes));
         let lanes = (0..n).map(|i| Lane::new(cx, i)).collect();
         Self {
             changes: m.let_("now_changes", changes),
-            tears: &fresh & context("context_tears"),
-            drifts: m.let_("now_drifts", &fresh & context("context_drifts")),
-            starts: is_mark(&g["mark"], mark::START),
-            stops: is_mark(&g["mark"], mark::STOP),
+            tears: &fresh & context(&g.context_tears),
+            drifts: m.let_("now_drifts", &fresh & context(&g.context_drifts)),
+            starts: is_mark(&g.mark, mark::START),
+            stops: is_mark(&g.mark, mark::STOP),
             privilege_changes,
             first,
             last,
@@ -116,16 +115,16 @@ impl Lanes {
         let trap = m.let_("next_trap", !&lane & &self.trap);
         let mark = m.let_("next_mark", !&lane & !&self.trap & &self.mark);
         let of_lane = which.iter().zip(&self.lanes).map(|(which, lane)| which & &lane.qualified);
-        let qualified = any(of_lane.collect::<Vec<_>>()) | (&trap & &g["trap_qualified"]);
+        let qualified = any(of_lane.collect::<Vec<_>>()) | (&trap & &g.trap_qualified);
         let mut target = zero(aw);
         for (i, which) in (0..).zip(&which) {
-            let here = which | (&trap & g["trap_alone"].bit(i));
+            let here = which | (&trap & g.trap_alone.bit(i));
             let here = match (self.n, i) {
                 (1, _) => here,
                 (_, 1) => !pending.ret() | here,
                 _ => pending.ret() & here,
             };
-            target = target | here.gate(g["first"].slice(i * aw, aw));
+            target = target | here.gate(g.first.slice(i * aw, aw));
         }
         Next {
             exists: m.let_("next_exists", &lane | &self.trap | &self.mark),
@@ -192,20 +191,19 @@ impl Lanes {
 impl Lane {
     fn new(cx: &Context<'_>, i: u32) -> Self {
         let g = &cx.group;
-        let bit = |name: &str| g.get(name).map_or_else(|| zero(1), |lanes| lanes.bit(i));
-        let branch = bit("taken") | bit("not_taken");
-        let call = &cx.modes.returns & (bit("call") | bit("ret"));
-        let unknown = match g.get("looked") {
-            Some(looked) => &branch & !looked.bit(i),
-            None => branch.clone(),
+        let bit = |lanes: &Option<Expr>| lanes.as_ref().map_or_else(|| zero(1), |l| l.bit(i));
+        let branch = g.taken.bit(i) | g.not_taken.bit(i);
+        let call = &cx.modes.returns & (bit(&g.call) | bit(&g.ret));
+        let (unknown, wrong) = match &cx.looked {
+            Some(known) => (&branch & !known.looked.bit(i), &branch & !known.right.bit(i)),
+            None => (branch.clone(), branch.clone()),
         };
-        let wrong = &branch & !bit("right");
-        let hard = bit("notify") | call | (&cx.modes.predicts & &unknown);
+        let hard = bit(&g.notify) | call | (&cx.modes.predicts & &unknown);
         Self {
-            qualified: bit("qualified"),
+            qualified: g.qualified.bit(i),
             branch,
-            not_taken: bit("not_taken"),
-            updiscon: bit("uninferable"),
+            not_taken: g.not_taken.bit(i),
+            updiscon: g.uninferable.bit(i),
             plain: !hard,
             unknown,
             wrong,

@@ -2,22 +2,13 @@
 
 use super::context::Context;
 use super::pending::Pending;
-use crate::branch_map;
-use hartrace_rtl::{Expr, Outputs, concat};
+use crate::branch_map::{self, BranchMapOut};
+use hartrace_rtl::{Expr, concat};
 
 /// The part of the branch map that is read and driven here. In signals with one bit per branch, bit
 /// 0 is the pending step; the others are all lanes but the newest.
 pub(super) struct BranchMap {
-    /// There are branches that have not been reported.
-    pub(super) some: Expr,
-    /// The branch fills the map, or ends a count.
-    pub(super) must: Expr,
-    /// No branch can be counted, only few, or the pending step is the last.
-    pub(super) spent: Option<Expr>,
-    pub(super) limit: Option<Expr>,
-    pub(super) exhausted: Option<Expr>,
-    /// For the packet.
-    pub(super) outputs: Outputs,
+    pub(super) out: BranchMapOut,
     inputs: [Expr; 6],
     predicted: Option<Expr>,
 }
@@ -53,29 +44,21 @@ impl BranchMap {
             ports.push(("predicting_i", &cx.modes.predicts));
             ports.push(("predicted_i", predicted));
         }
-        let outputs = m.inst("i_branch_map", &branch_map::build(cx.config), &ports);
-        let counted = |name: &str| cx.config.predicts().then(|| outputs[name].clone());
-        Self {
-            some: outputs["some_o"].clone(),
-            must: outputs["must_o"].clone(),
-            spent: counted("spent_o"),
-            limit: counted("limit_o"),
-            exhausted: counted("exhausted_o"),
-            outputs,
-            inputs,
-            predicted,
-        }
+        let out = BranchMapOut::of(&m.inst("i_branch_map", &branch_map::build(cx.config), &ports));
+        Self { out, inputs, predicted }
     }
 
     /// Whether the pending step fills the branch map, or is a branch that ends a count.
     pub(super) fn fills(&self) -> Expr {
-        self.must.bit(0)
+        self.out.must.bit(0)
     }
 
     /// Passes the predicted branches to the map.
     pub(super) fn predict(&self, cx: &Context<'_>, pending: &Pending) {
-        let Some(predicted) = &self.predicted else { return };
-        let lanes = (0..cx.config.n() - 1).rev().map(|i| cx.group["right"].bit(i));
+        let Some((predicted, known)) = self.predicted.as_ref().zip(cx.looked.as_ref()) else {
+            return;
+        };
+        let lanes = (0..cx.config.n() - 1).rev().map(|i| known.right.bit(i));
         let slots: Vec<Expr> = lanes.chain([pending.right()]).collect();
         cx.m.assign(predicted, flat(&slots));
     }

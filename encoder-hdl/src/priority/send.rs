@@ -33,31 +33,33 @@ impl Sent {
         let map_only = m.let_("map_only", hard.mux(&sequence.map_only, !&jumped));
         let start = m.let_("start", hard & &sequence.start);
         let trap = m.let_("trap", hard & &sequence.trap);
-        m.assign(&out["report"], &report);
-        m.assign(&out["map_only"], &map_only);
-        m.assign(&out["start"], &start);
-        m.assign(&out["trap"], &trap);
-        if let Some(to) = out.get("context_only") {
+        m.assign(&out.report, &report);
+        m.assign(&out.map_only, &map_only);
+        m.assign(&out.start, &start);
+        m.assign(&out.trap, &trap);
+        if let Some(to) = &out.context_only {
             m.assign(to, hard & &sequence.context);
         }
-        m.assign(&out["support"], hard & &sequence.support);
+        m.assign(&out.support, hard & &sequence.support);
         step(cx, ports, parts);
         branches(cx, ports, parts);
-        if let Some(notify) = out.get("notify") {
+        if let Some(notify) = &out.notify {
             m.assign(notify, hard & &sequence.notify);
         }
         let updiscon = hard & &sequence.updiscon;
-        m.assign(&out["updiscon"], &updiscon);
+        if let Some(to) = &out.updiscon {
+            m.assign(to, &updiscon);
+        }
         let target = m.let_("target", hard.mux(&sequence.target, &jumped));
-        if let Some(to) = out.get("target") {
+        if let Some(to) = &out.target {
             m.assign(to, &target);
         }
-        if cx.config.returns() {
-            m.assign(&out["irreport"], hard & &sequence.irreport);
-            m.assign(&out["irdepth"], &sequence.irdepth);
+        if let (Some(irreport), Some(irdepth)) = (&out.irreport, &out.irdepth) {
+            m.assign(irreport, hard & &sequence.irreport);
+            m.assign(irdepth, &sequence.irdepth);
         }
-        m.assign(&out["ienable"], &sequence.ienable);
-        m.assign(&out["qual_status"], &sequence.status);
+        m.assign(&out.ienable, &sequence.ienable);
+        m.assign(&out.qual_status, &sequence.status);
         let reports = !hard | &report | &map_only | &start | &trap;
         Self { accepted, reports, synced: &start | &trap, target, updiscon }
     }
@@ -68,34 +70,37 @@ fn step(cx: &Context<'_>, ports: &Ports, parts: &Parts) {
     let (m, out) = (cx.m, &ports.out);
     let Parts { pending, previous, sequence, .. } = parts;
     let own = parts.tables.mark_address(&sequence.marks, &pending.address.q);
-    m.assign(&out["address"], parts.walk.address(cx, pending, &sequence.marks, &own));
-    m.assign(&out["branch"], !&pending.taken.q);
-    m.assign(&out["privilege"], &pending.privilege.q);
-    if let (Some(reg), Some(to)) = (&pending.time, out.get("time")) {
+    m.assign(&out.address, parts.walk.address(cx, pending, &sequence.marks, &own));
+    m.assign(&out.branch, !&pending.taken.q);
+    m.assign(&out.privilege, &pending.privilege.q);
+    if let (Some(reg), Some(to)) = (&pending.time, &out.time) {
         m.assign(to, &reg.q);
     }
-    if let (Some(reg), Some(to)) = (&pending.context, out.get("context")) {
+    if let (Some(reg), Some(to)) = (&pending.context, &out.context) {
         m.assign(to, &reg.q);
     }
     let older = &sequence.older_trap;
-    m.assign(&out["ecause"], older.mux(&previous.cause.q, &pending.cause.q));
-    m.assign(&out["interrupt"], older.mux(&previous.interrupt.q, &pending.interrupt.q));
-    m.assign(&out["tval"], older.mux(&previous.tval.q, &pending.tval.q));
-    m.assign(&out["thaddr"], &sequence.thaddr);
+    m.assign(&out.ecause, older.mux(&previous.cause.q, &pending.cause.q));
+    m.assign(&out.interrupt, older.mux(&previous.interrupt.q, &pending.interrupt.q));
+    m.assign(&out.tval, older.mux(&previous.tval.q, &pending.tval.q));
+    m.assign(&out.thaddr, &sequence.thaddr);
 }
 
 /// The branches since the last packet.
 fn branches(cx: &Context<'_>, ports: &Ports, parts: &Parts) {
-    let (m, out, map) = (cx.m, &ports.out, &parts.map.outputs);
+    let (m, out, map) = (cx.m, &ports.out, &parts.map.out);
     let Parts { pending, walk, sequence, .. } = parts;
-    m.assign(&out["branches"], &map["branches_o"]);
-    m.assign(&out["branch_map"], &map["map_o"]);
-    if cx.config.predicts() {
-        m.assign(&out["counting"], &map["counting_o"]);
-        m.assign(&out["branch_count"], &map["count_o"]);
+    m.assign(&out.branches, &map.branches);
+    m.assign(&out.branch_map, &map.map);
+    let counts = [(&out.counting, &map.counting), (&out.branch_count, &map.count)];
+    for (to, value) in counts.into_iter().filter_map(|(to, value)| to.as_ref().zip(value.as_ref()))
+    {
+        m.assign(to, value);
+    }
+    if let Some(mispredicted) = &out.mispredicted {
         let wrong = pending.branch() & !pending.right();
         let easy = walk.wants.mux(&walk.wrong, &wrong);
         let hard = &parts.plan.valid.q;
-        m.assign(&out["mispredicted"], hard.mux(&sequence.main & wrong, easy));
+        m.assign(mispredicted, hard.mux(&sequence.main & wrong, easy));
     }
 }

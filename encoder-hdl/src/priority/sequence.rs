@@ -68,12 +68,12 @@ impl Sequence {
         m.section("Which packets a hard step has.");
         let count = ORDER.len() as u32;
         let lost = m.reg("lost", false);
-        let marks =
-            |name: &str| tables.returns.as_ref().map_or_else(|| zero(1), |r| r.marks[name].clone());
-        let (some, full) = (marks("some_o"), marks("full_o"));
+        let marks = tables.returns.as_ref().map(|returns| &returns.marks);
+        let some = marks.map_or_else(|| zero(1), |marks| marks.some.clone());
+        let full = marks.map_or_else(|| zero(1), |marks| marks.full.clone());
         let d = decision;
         let mut before = &d.plain | (&d.target & previous.mismatch());
-        if state.map.exhausted.is_some() {
+        if state.map.out.exhausted.is_some() {
             before = before | &d.maybe;
         }
         let before = m.shared("marks_before", before);
@@ -94,7 +94,8 @@ impl Sequence {
 
         m.section("They are sent one a cycle.");
         let kept = m.reg("left", zero(count));
-        let counted = state.map.exhausted.as_ref().map_or_else(|| zero(1), |e| &chart.traced & e);
+        let counted =
+            state.map.out.exhausted.as_ref().map_or_else(|| zero(1), |e| &chart.traced & e);
         let counted = m.let_("counted", &plan.maybe & counted);
         let map_only = m.let_("map_only_now", &plan.maybe & !&counted & state.map.fills());
         let left = (0..count).map(|i| match i {
@@ -136,7 +137,7 @@ impl Sequence {
                 Some((_, depth)) => plan.target.mux(&depth.q, &returns.depth),
                 None => returns.depth.clone(),
             };
-            irdepth = marking.mux(&returns.marks["depth_o"], depth);
+            irdepth = marking.mux(&returns.marks.depth, depth);
         }
         let older_trap = &main & (&plan.trap_before | &plan.handler);
         let older_trap = m.shared("older_trap", older_trap);
@@ -187,7 +188,7 @@ impl Sequence {
             b.when(decides, |b| b.set(&self.left.d, &self.needs))
                 .elsif(&self.emits & accepted, |b| b.set(&self.left.d, &self.left.q & !turn));
             b.when(&self.emits & accepted & &self.turn[0], |b| b.set(&self.lost.d, false));
-            b.when(&cx.group["lost"] & &next.mark & take, |b| b.set(&self.lost.d, true));
+            b.when(&cx.group.lost & &next.mark & take, |b| b.set(&self.lost.d, true));
         });
     }
 }

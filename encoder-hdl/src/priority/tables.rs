@@ -4,8 +4,9 @@ use super::context::Context;
 use super::lanes::Next;
 use super::pending::Pending;
 use super::plan::Plan;
-use crate::{returns, tables};
-use hartrace_rtl::{Expr, Outputs, Reg};
+use crate::returns::{self, MarksOut, StackOut};
+use crate::tables;
+use hartrace_rtl::{Expr, Reg};
 
 /// Return stack, marks and predictor, if the configuration has them.
 pub(super) struct Tables {
@@ -34,7 +35,7 @@ pub(super) struct Returns {
     /// With addresses: whether the return is predicted, or there is no call; valid if the pending
     /// step was compared.
     pub(super) expected: Option<Expr>,
-    pub(super) marks: Outputs,
+    pub(super) marks: MarksOut,
     /// A return has been popped since the last branch or packet.
     pub(super) popped: Reg,
     /// The prediction of the stack applies to the pending step and the next one: they were compared
@@ -77,7 +78,7 @@ impl Tables {
             taken: m.wire("outcome", 1),
         });
         if let Some(predictor) = &predictor {
-            let outputs = m.inst(
+            let predictor_says = m.inst(
                 "i_branch_predictor",
                 &tables::predictor(config),
                 &[
@@ -87,7 +88,7 @@ impl Tables {
                     ("clear_i", &forget),
                 ],
             );
-            right = Some(outputs["taken_o"].eq(&predictor.taken));
+            right = Some(predictor_says.only().eq(&predictor.taken));
         }
         let returns = config.returns().then(|| Returns::new(cx, pending, &forget));
         if !config.predicts() && !config.returns() {
@@ -99,7 +100,7 @@ impl Tables {
     /// The address to report: that of a mark or the pending one.
     pub(super) fn mark_address(&self, marks: &Expr, pending: &Expr) -> Expr {
         match &self.returns {
-            Some(returns) => marks.mux(&returns.marks["address_o"], pending),
+            Some(returns) => marks.mux(&returns.marks.address, pending),
             None => pending.clone(),
         }
     }
@@ -173,11 +174,11 @@ impl Returns {
         if let Some([link, target]) = &link {
             ports.extend([("link_i", link), ("target_i", target)]);
         }
-        let stack = m.inst("i_return_stack", &returns::stack(config), &ports);
+        let stack = StackOut::of(&m.inst("i_return_stack", &returns::stack(config), &ports));
         let (mark_clear, mark_push) = (m.wire("mark_clear", 1), m.wire("mark_push", 1));
         let (mark_only, second) = (m.wire("mark_only", 1), m.wire("mark_second", 1));
-        let depth = stack["depth_o"].clone();
-        let marks = m.inst(
+        let StackOut { depth, some, predicts, expected } = stack;
+        let marks = MarksOut::of(&m.inst(
             "i_return_marks",
             &returns::marks(config),
             &[
@@ -188,9 +189,7 @@ impl Returns {
                 ("depth_i", &depth),
                 ("second_i", &second),
             ],
-        );
-        let (some, predicts) = (stack["some_o"].clone(), stack["predicts_o"].clone());
-        let expected = link.is_some().then(|| stack["expected_o"].clone());
+        ));
         let popped = m.reg("popped", false);
         let compared = m.reg("compared", false);
         Self {

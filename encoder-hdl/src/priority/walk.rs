@@ -10,7 +10,6 @@ use super::lanes::Lanes;
 use super::map::BranchMap;
 use super::pending::Pending;
 use super::plan::Plan;
-use crate::config::ResyncUnit;
 use crate::ingress::any;
 use hartrace_rtl::{Expr, lit, zero};
 
@@ -114,8 +113,8 @@ impl Walk {
         walk.wrong = any(wrong.collect::<Vec<_>>());
         chain.end(&mut walk);
         let aw = cx.config.address();
-        walk.firsts = (0..lanes.n).map(|i| cx.group["first"].slice(i * aw, aw)).collect();
-        walk.lasts = (0..lanes.n).map(|i| cx.group["last"].slice(i * aw, aw)).collect();
+        walk.firsts = (0..lanes.n).map(|i| cx.group.first.slice(i * aw, aw)).collect();
+        walk.lasts = (0..lanes.n).map(|i| cx.group.last.slice(i * aw, aw)).collect();
         walk
     }
 
@@ -184,11 +183,12 @@ impl Chain<'_> {
         let of_lane = which.iter().zip(&lanes.lanes[at + 1..]).map(|(w, lane)| w & &lane.qualified);
         let next_qualified = any(of_lane.collect::<Vec<_>>());
         let mut plain = &self.goes_on & valid & &lane.qualified & &lane.plain & &next_qualified;
-        if let Some(limit) = &self.map.limit {
+        if let Some(limit) = &self.map.out.limit {
             plain = plain & !(&lane.branch & limit);
         }
         let plain = m.shared(&format!("plain_last_{i}"), plain);
-        let fires = m.let_(&format!("fires_{i}"), updiscon | (self.map.must.bit(i + 1) & !sent));
+        let fires =
+            m.let_(&format!("fires_{i}"), updiscon | (self.map.out.must.bit(i + 1) & !sent));
         let wants = m.let_(&format!("wants_last_{i}"), &comes & &plain & &fires & !sent);
         // A step that is not traced is skipped, unless a mark follows.
         let skips = !&lane.qualified & (&later | &lanes.trap);
@@ -202,7 +202,7 @@ impl Chain<'_> {
         walk.pushes.push(m.shared(&format!("pushes_{i}"), pushes));
         walk.cuts.push(sent.clone());
         walk.at_target_last.push(&wants & updiscon);
-        let inferred = cx.group.get("sijump").map(|s| &cx.modes.sijump & s.bit(i) & valid);
+        let inferred = cx.group.sijump.as_ref().map(|s| &cx.modes.sijump & s.bit(i) & valid);
         let jumps = inferred.map_or_else(|| lane.updiscon.clone(), |i| &lane.updiscon & !i);
         let jumps = m.shared(&format!("jumps_{i}"), jumps);
         self.reached =
@@ -244,9 +244,9 @@ impl Chain<'_> {
 impl Walk {
     /// Whether a return in lane 0 waits now, with its successor in lane 1.
     pub(super) fn rests_return(&self, cx: &Context<'_>, lanes: &Lanes) -> Expr {
-        match lanes.last.get(1) {
-            Some(next) => &self.rests_last[0] & cx.group["ret"].bit(0) & next,
-            None => zero(1),
+        match (lanes.last.get(1), &cx.group.ret) {
+            (Some(next), Some(ret)) => &self.rests_last[0] & ret.bit(0) & next,
+            _ => zero(1),
         }
     }
 
@@ -296,23 +296,23 @@ impl Walk {
     pub(super) fn rests_oldest(&self, cx: &Context<'_>, lanes: &Lanes) -> Expr {
         let first = &lanes.first[0];
         let lane = first.mux(&self.rests_first[0], &self.rests_last[0]);
-        let trap = &self.takes_trap & cx.group["trap_alone"].bit(0);
+        let trap = &self.takes_trap & cx.group.trap_alone.bit(0);
         &self.fresh & (lane | trap)
     }
 
     /// Number of units of the steps that are described in the lanes.
     pub(super) fn units(&self, cx: &Context<'_>, width: u32) -> Expr {
         let mut sum = zero(width);
-        if cx.config.counts(ResyncUnit::Cycles) {
+        if let Some(cycles) = &cx.group.cycles {
             let oldest = self.passes_first.iter().take(1).chain(self.passes_last.iter().take(1));
             let passed = any(oldest.cloned().collect::<Vec<_>>()) & &self.fresh;
-            sum = sum + (cx.resync_mode.is(2) & passed).gate(cx.group["cycles"].zext(width));
+            sum = sum + (cx.resync_mode.is(2) & passed).gate(cycles.zext(width));
         }
-        if cx.config.counts(ResyncUnit::HalfWords) {
+        if let Some(half_words) = &cx.group.half_words {
             let rw = cx.config.iretire_width_p.into();
             for (i, passes) in (0..).zip(&self.passes_last) {
                 let here = cx.resync_mode.is(3) & passes;
-                sum = sum + here.gate(cx.group["half_words"].slice(i * rw, rw).zext(width));
+                sum = sum + here.gate(half_words.slice(i * rw, rw).zext(width));
             }
         }
         sum

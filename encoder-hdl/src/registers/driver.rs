@@ -888,6 +888,28 @@ pub mod te {
             Self(set(self.0, 0, 32, value))
         }
     }
+
+    /// `hartraceTeStatus`: What the specification has no place for.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct HartraceTeStatus(pub u32);
+
+    impl HartraceTeStatus {
+        /// Where it is.
+        pub const OFFSET: u32 = 0xe00;
+
+        /// `hartraceTeDropped`: Packets were thrown away, because 0 was written to `trTeActive`
+        /// twice. Until 1 is written or `trTeEnable` is set.
+        #[must_use]
+        pub const fn dropped(self) -> bool {
+            get(self.0, 0, 1) == 1
+        }
+
+        /// With another `hartraceTeDropped`.
+        #[must_use]
+        pub const fn with_dropped(self, value: bool) -> Self {
+            Self(set(self.0, 0, 1, value as u32))
+        }
+    }
 }
 
 /// Trace RAM sink.
@@ -916,8 +938,9 @@ pub mod ram_sink {
             Self(set(self.0, 0, 1, value as u32))
         }
 
-        /// `trRamEnable`: The sink is in use. Clearing it flushes what waits. With
-        /// `trRamStopOnWrap`, a full buffer clears it.
+        /// `trRamEnable`: The sink is in use. It cannot be set while `hartraceRamOutside` is 1.
+        /// Clearing it flushes what waits. A write that memory refuses clears it, and with
+        /// `trRamStopOnWrap` a full buffer.
         #[must_use]
         pub const fn enable(self) -> bool {
             get(self.0, 1, 1) == 1
@@ -1171,6 +1194,12 @@ pub mod ram_sink {
         #[must_use]
         pub const fn lost(self) -> bool {
             get(self.0, 1, 1) == 1
+        }
+
+        /// `hartraceRamOutside`: `trRamWP` is not in the buffer, so the sink cannot be enabled.
+        #[must_use]
+        pub const fn outside(self) -> bool {
+            get(self.0, 2, 1) == 1
         }
 
         /// `hartraceRamFill`: How many bytes of the word before `trRamWP` are trace.

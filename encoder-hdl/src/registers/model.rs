@@ -41,6 +41,7 @@ pub struct Model {
     active: bool,
     enabled: bool,
     flushing: bool,
+    aborts: bool,
 }
 
 /// Effect of a clock edge besides changes of registers.
@@ -63,7 +64,14 @@ impl Model {
             active: false,
             enabled: false,
             flushing: false,
+            aborts: false,
         }
+    }
+
+    /// Whether what is inside is to be thrown away: it was switched off twice.
+    #[must_use]
+    pub fn aborts(&self) -> bool {
+        self.aborts
     }
 
     /// Whether writes to its configuration are ignored.
@@ -102,7 +110,7 @@ impl Model {
             Kind::Stored { tied, .. } => {
                 Some(*self.kept.get(&(register.offset, field.name)).unwrap_or(tied))
             }
-            Kind::Switch | Kind::Triggered { .. } | Kind::Sticky { .. } => {
+            Kind::Switch | Kind::Triggered { .. } | Kind::Sticky { .. } | Kind::Mark { .. } => {
                 Some(self.kept.get(&(register.offset, field.name)).copied().unwrap_or(0))
             }
             _ => None,
@@ -135,7 +143,7 @@ impl Model {
                 let value = inputs.get(input).copied().unwrap_or(0) >> from;
                 (value & (u64::MAX >> (64 - bits))) as u32
             }
-            Kind::Stored { .. } | Kind::Switch | Kind::Sticky { .. } => kept(),
+            Kind::Stored { .. } | Kind::Switch | Kind::Sticky { .. } | Kind::Mark { .. } => kept(),
             Kind::Copy { register, field } => {
                 let register = self.table.register(register);
                 let found =
@@ -190,7 +198,7 @@ impl Model {
 
     /// Ends a requested flush, or requests one because hardware stopped.
     fn flush(&mut self, inputs: &Inputs) {
-        let Enable::Flushed { stop } = self.table.enable() else { return };
+        let Enable::Flushed { stop, .. } = self.table.enable() else { return };
         if self.flushing {
             let done = bit(inputs, "flushed");
             self.flushing = !done;
@@ -218,6 +226,8 @@ impl Model {
                 if let Some(value) = value {
                     self.active = value == 1;
                 }
+                let again = value == Some(0) && !before.active;
+                self.aborts = in_use && (before.aborts || again);
             }
             Kind::Enable(how) => {
                 let Some(value) = value else { return };
@@ -229,8 +239,15 @@ impl Model {
                     Enable::Flushed { .. } if before.enabled => {
                         self.flushing |= !before.flushing && !on;
                     }
-                    Enable::Flushed { .. } => self.enabled = on,
+                    Enable::Flushed { refuse, .. } => {
+                        self.enabled = on && !refuse.is_some_and(|refuse| bit(inputs, refuse));
+                    }
                 }
+            }
+            Kind::Mark { input } => {
+                let clears = value == Some(1) || (self.enabled && !before.enabled);
+                let kept = before.kept(&name, field.name) == Some(1) && !clears;
+                self.kept.insert(key, (kept || bit(inputs, input)).into());
             }
             Kind::Sticky { input } => {
                 let clears = value == Some(1) || (self.enabled && !before.enabled);

@@ -2,8 +2,16 @@
 
 /// Prefixes of the names of registers and fields; the name of the component is known from the
 /// context.
-const PREFIXES: [&str; 7] =
-    ["trTe", "trTs", "trRam", "trAtbBridge", "hartraceRam", "hartraceAn", "hartraceDe"];
+const PREFIXES: [&str; 8] = [
+    "trTe",
+    "trTs",
+    "trRam",
+    "trAtbBridge",
+    "hartraceTe",
+    "hartraceRam",
+    "hartraceAn",
+    "hartraceDe",
+];
 
 /// `trTeInstSyncMax` as `inst_sync_max`.
 pub(crate) fn short(name: &str) -> String {

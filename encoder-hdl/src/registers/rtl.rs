@@ -26,6 +26,7 @@ use hartrace_rtl::{Component, Expr, Module, concat, zero};
 /// | output | |
 /// |---|---|
 /// | `enable_o` | trace |
+/// | `abort_o` | throw away what was traced, until `busy_i` is clear |
 /// | `resync_mode_o`, `resync_max_o` | `trTeInstSyncMode`, `trTeInstSyncMax` |
 /// | `stall_o` | `trTeInstStallEna`, if it can be chosen |
 /// | `full_address_o`, `implicit_exception_o`, `sequential_jump_o`, `implicit_return_o`, `branch_prediction_o`, `jump_target_cache_o` | the modes that it has |
@@ -39,7 +40,7 @@ use hartrace_rtl::{Component, Expr, Module, concat, zero};
 /// | `causes_o`, `exceptions_o`, `interrupts_o` | causes and kinds of traps; all of them if a filter does not ask for some |
 /// | `tvals_o`, `tval_low_o`, `tval_high_o` | ranges of trap values |
 ///
-/// All of them but `enable_o`, `time_count_o` and `time_reset_o` are constant while `trTeEnable` or `busy_i` is set.
+/// All of them but `enable_o`, `abort_o`, `time_count_o` and `time_reset_o` are constant while `trTeEnable` or `busy_i` is set.
 ///
 /// # Errors
 ///
@@ -68,6 +69,9 @@ pub fn encoder_registers(params: &EncoderParams) -> Result<Component, ParamsErro
         tracing = tracing | triggers;
     }
     output("enable", &block.usage.enabled & tracing, "trace");
+    if let Some(aborts) = block.usage.aborts.clone() {
+        output("abort", aborts, "throw away what was traced");
+    }
     output(
         "resync_mode",
         or_zero(control("trTeInstSyncMode"), 2),

@@ -35,8 +35,10 @@ pub struct Input {
 pub struct Register {
     /// The specification's name; `{i}` stands for [`Register::index`].
     pub template: &'static str,
-    /// Its number, if there are several of the same kind.
+    /// Its number, if there can be several of the same kind.
     pub index: Option<u32>,
+    /// Distance from one of its kind to the next, even if there is only one; 0 without an index.
+    pub stride: u32,
     /// Its offset.
     pub offset: u32,
     /// Its purpose.
@@ -119,6 +121,11 @@ pub enum Kind {
         /// Name of the input.
         input: &'static str,
     },
+    /// Set by an input, until 1 is written or the component is enabled, also while the component is reset.
+    Mark {
+        /// Name of the input.
+        input: &'static str,
+    },
     /// A part of a pointer that hardware stores and moves, shown as by [`Kind::Status`]; the value
     /// written goes to the hardware, unless the component is in use.
     Pointer {
@@ -140,6 +147,8 @@ pub enum Enable {
     Flushed {
         /// An input that also switches it off.
         stop: Option<&'static str>,
+        /// An input while which it cannot be switched on.
+        refuse: Option<&'static str>,
     },
 }
 
@@ -170,13 +179,17 @@ impl Table {
 
 impl Register {
     pub(crate) fn new(template: &'static str, offset: u32, doc: &'static str) -> Self {
-        Self { template, index: None, offset, doc, fields: Vec::new() }
+        Self { template, index: None, stride: 0, offset, doc, fields: Vec::new() }
     }
 
-    /// Makes this one of several registers of the same kind.
-    pub(crate) fn number(mut self, index: u32) -> Self {
-        self.index = Some(index);
-        self
+    /// Number `index` of registers of the same kind, of which the first is at `first`.
+    pub(crate) fn nth(
+        template: &'static str,
+        (first, stride): (u32, u32),
+        index: u32,
+        doc: &'static str,
+    ) -> Self {
+        Self { index: Some(index), stride, ..Self::new(template, first + stride * index, doc) }
     }
 
     pub(crate) fn field(
@@ -247,6 +260,7 @@ impl Field {
             | Kind::Pulse
             | Kind::Triggered { .. }
             | Kind::Sticky { .. }
+            | Kind::Mark { .. }
             | Kind::Pointer { .. } => true,
         }
     }

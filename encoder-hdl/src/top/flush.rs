@@ -1,6 +1,6 @@
 //! Coordinates several requests to flush.
 
-use crate::transport::drain;
+use crate::transport::{DrainOut, drain};
 use hartrace_rtl::{Component, Module, zero};
 
 /// Flushes a packer for several requesters: `te_flush_{askers}x{width}`, where `width` is that of
@@ -27,7 +27,7 @@ pub(crate) fn flush(askers: u32, width: u32) -> Component {
     let pending = m.reg("pending", zero(askers));
     let served = m.reg("served", zero(askers));
     let busy = m.let_("busy", served.q.any());
-    let drained = m.inst(
+    let drained = DrainOut::of(&m.inst(
         "i_drain",
         &drain(width),
         &[
@@ -37,8 +37,8 @@ pub(crate) fn flush(askers: u32, width: u32) -> Component {
             ("flush_o", &flush_o),
             ("flushed_i", &flushed_i),
         ],
-    );
-    let done = &drained["done_o"];
+    ));
+    let done = &drained.done;
     m.comb(|b| {
         b.when(&busy, |b| {
             b.set(&pending.d, &pending.q | &request_i);

@@ -1,18 +1,21 @@
 //! The top module.
 
-use crate::bundle::module_of_lanes;
 use crate::cells::gathered;
 use crate::core::ORIGIN;
 use crate::files;
+use crate::lanes::module_of_lanes;
 use crate::top::bus::Bus;
 use crate::top::config::{Sink, TimeSource, TopConfig, TopError};
 use crate::top::flush::flush;
-use crate::top::hart::hart;
+use crate::top::hart::{HartOut, hart};
 use crate::top::pages::pages;
-use crate::top::sink::sink;
+use crate::top::sink::{SinkOut, sink};
 use crate::top::wiring::{APB_ANSWER, Wiring, has};
-use crate::transport::{Aligner, FREQ_BITS, Packer, aligner, fifo, funnel, len_width, packer};
-use hartrace_rtl::{Component, Expr, Module, Outputs, concat, index_width, lit, zero};
+use crate::transport::{
+    Aligner, AlignerOut, FREQ_BITS, FifoOut, FunnelOut, Packer, PackerOut, aligner, fifo, funnel,
+    len_width, packer,
+};
+use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, zero};
 
 /// The module `te_top`.
 ///
@@ -46,20 +49,20 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
         .collect();
 
     m.section("Packets of all harts, one after the other.");
-    let max_bytes = harts[0].packets["data_o"].width() / 8;
+    let max_bytes = harts[0].packets.data.width() / 8;
     let fifo_ready = m.wire("fifo_ready", 1);
     let (valid, entry) = join(&m, &harts, max_bytes, &fifo_ready);
     let taken = m.wire("packet_taken", 1);
-    let buffer = m.inst(
+    let buffer = FifoOut::of(&m.inst(
         "i_fifo",
         &fifo(entry.width(), config.fifo_depth),
         &[("valid_i", &valid), ("data_i", &entry), ("ready_o", &fifo_ready), ("ready_i", &taken)],
-    );
-    m.unused(&buffer["full_o"]);
+    ));
+    m.unused(&buffer.full);
 
-    let out = &buffer["data_o"];
+    let out = &buffer.data;
     let packets = Packets {
-        valid: buffer["valid_o"].clone(),
+        valid: buffer.valid.clone(),
         data: out.trunc(max_bytes * 8),
         len: out.slice(max_bytes * 8, len_width(max_bytes)),
         ready: taken.clone(),
@@ -75,10 +78,10 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
     let Packets { valid, data, len, ready } = aligned.as_ref().map_or(&packets, |a| &a.packets);
     // A run of null packets is not interrupted by the padding of a flush.
     let flush_next = match &aligned {
-        Some(aligned) => &flush_now & !&aligned.outputs["run_o"],
+        Some(aligned) => &flush_now & !&aligned.outputs.run,
         None => flush_now.clone(),
     };
-    let words = m.inst(
+    let words = PackerOut::of(&m.inst(
         "i_packer",
         &packer(Packer { max_bytes, word_bytes, mark_end }),
         &[
@@ -90,12 +93,12 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
             ("flushed_o", &flushed),
             ("ready_i", &word_ready),
         ],
-    );
-    let mut waiting = &buffer["valid_o"] | words["held_o"].any();
+    ));
+    let mut waiting = &buffer.valid | words.held.any();
     if let Some(aligned) = &aligned {
-        m.assign(&aligned.held, &words["held_o"]);
+        m.assign(&aligned.held, &words.held);
         m.assign(&aligned.flushed, &flushed);
-        waiting = waiting | &aligned.outputs["busy_o"];
+        waiting = waiting | &aligned.outputs.busy;
     }
 
     m.section("The sink.");
@@ -103,20 +106,20 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
     let asked = m.wire("asked", config.harts + asks);
     let done = m.wire("done", config.harts + asks);
     let mut wiring = Wiring::new(&m, taker.clone())
-        .wire("valid_i", &words["valid_o"])
+        .wire("valid_i", &words.valid)
         .wire("ready_o", &word_ready)
-        .wire("data_i", &words["data_o"])
-        .wire("len_i", &words["len_o"])
-        .wire_if("last_i", || words["last_o"].clone())
+        .wire("data_i", &words.data)
+        .wire("len_i", &words.len)
+        .wire_if("last_i", || words.last.clone())
         .wire_if("waiting_i", || waiting.clone())
         .wire_if("freq_o", || aligned.as_ref().map_or_else(|| zero(1), |a| a.freq.clone()))
         .wire_if("asked_i", || asked.slice(config.harts, asks))
         .wire_if("done_i", || done.slice(config.harts, asks));
     if !has(&taker, "last_i") {
-        m.unused(&words["last_o"]);
+        m.unused(&words.last);
     }
     if asks == 0 {
-        m.unused(&words["held_o"]);
+        m.unused(&words.held);
     } else {
         wiring = bus.connect(wiring, config.harts);
     }
@@ -127,12 +130,12 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
     }
 
     m.section("Flushes: at the end of each hart's trace, and when the sink asks for one.");
-    let mut requests: Vec<&Expr> = Vec::new();
+    let mut requests: Vec<Expr> = Vec::new();
     if asks > 0 {
-        requests.push(&sunk["flush_o"]);
+        requests.push(SinkOut::of(&sunk).flush);
     }
     for hart in harts.iter().rev() {
-        requests.push(&hart.packets["flush_o"]);
+        requests.push(hart.packets.flush.clone());
     }
     for (bit, hart) in (0u32..).zip(&harts) {
         m.assign(&hart.asked, asked.bit(bit));
@@ -142,11 +145,11 @@ pub fn top(config: &TopConfig) -> Result<Component, TopError> {
         "i_flush",
         &flush(config.harts + asks, index_width(config.fifo_depth + 1)),
         &[
-            ("request_i", &concat(&requests)),
+            ("request_i", &concat(&requests.iter().collect::<Vec<_>>())),
             ("asked_o", &asked),
             ("done_o", &done),
-            ("waiting_i", &buffer["usage_o"]),
-            ("taken_i", &(&buffer["valid_o"] & &taken)),
+            ("waiting_i", &buffer.usage),
+            ("taken_i", &(&buffer.valid & &taken)),
             ("flush_o", &flush_now),
             ("flushed_i", &flushed),
         ],
@@ -172,7 +175,7 @@ struct Packets {
 /// Packets with runs of null packets, and what they depend on.
 struct Aligned {
     packets: Packets,
-    outputs: Outputs,
+    outputs: AlignerOut,
     freq: Expr,
     held: Expr,
     flushed: Expr,
@@ -194,7 +197,7 @@ fn align(
     let freq = m.wire("freq", FREQ_BITS);
     let held = m.wire("held", index_width(word_bytes));
     let flushed = m.wire("word_padded", 1);
-    let outputs = m.inst(
+    let outputs = AlignerOut::of(&m.inst(
         "i_aligner",
         &aligner(Aligner { max_bytes, run_bytes, word_bytes }),
         &[
@@ -207,14 +210,14 @@ fn align(
             ("held_i", &held),
             ("flushed_i", &flushed),
         ],
-    );
-    let [valid, data, len] = ["valid_o", "data_o", "len_o"].map(|name| outputs[name].clone());
+    ));
+    let AlignerOut { valid, data, len, .. } = outputs.clone();
     Ok(Some(Aligned { packets: Packets { valid, data, len, ready }, outputs, freq, held, flushed }))
 }
 
 /// The encoder of one hart.
 struct Hart {
-    packets: Outputs,
+    packets: HartOut,
     ready: Expr,
     asked: Expr,
 }
@@ -247,7 +250,7 @@ impl Hart {
             .ports(&format!("hart{number}_"), |port| !inside(&port.name))
             .inst(&format!("i_hart{number}"));
         bus.answer(&packets);
-        Self { packets, ready, asked }
+        Self { packets: HartOut::of(&packets), ready, asked }
     }
 }
 
@@ -257,23 +260,23 @@ fn join(m: &Module, harts: &[Hart], max_bytes: u32, ready: &Expr) -> (Expr, Expr
     if let [hart] = harts {
         m.assign(&hart.ready, ready);
         let packets = &hart.packets;
-        return (packets["valid_o"].clone(), concat(&[&packets["len_o"], &packets["data_o"]]));
+        return (packets.valid.clone(), concat(&[&packets.len, &packets.data]));
     }
-    let all = |port: &str| {
-        concat(&harts.iter().rev().map(|hart| &hart.packets[port]).collect::<Vec<_>>())
+    let all = |of: fn(&HartOut) -> &Expr| {
+        concat(&harts.iter().rev().map(|hart| of(&hart.packets)).collect::<Vec<_>>())
     };
-    let one = m.inst(
+    let one = FunnelOut::of(&m.inst(
         "i_funnel",
         &funnel(harts.len() as u32, max_bytes),
         &[
-            ("valid_i", &all("valid_o")),
-            ("data_i", &all("data_o")),
-            ("len_i", &all("len_o")),
+            ("valid_i", &all(|packets| &packets.valid)),
+            ("data_i", &all(|packets| &packets.data)),
+            ("len_i", &all(|packets| &packets.len)),
             ("ready_i", ready),
         ],
-    );
+    ));
     for (bit, hart) in (0u32..).zip(harts) {
-        m.assign(&hart.ready, one["ready_o"].bit(bit));
+        m.assign(&hart.ready, one.ready.bit(bit));
     }
-    (one["valid_o"].clone(), concat(&[&one["len_o"], &one["data_o"]]))
+    (one.valid.clone(), concat(&[&one.len, &one.data]))
 }

@@ -4,7 +4,10 @@
 use crate::cells::gathered;
 use crate::core::{files_from, noted};
 use crate::registers::{AxiBridge, axi_to_apb};
-use crate::top::{Encapsulation, Sink, TopConfig, TopError, header, manual, struct_wrapper, top};
+use crate::top::{
+    Encapsulation, Sink, TopConfig, TopError, descriptions, devicetree, header, manual,
+    struct_wrapper, top,
+};
 use hartrace_etrace::{Mode, Unit};
 use hartrace_rtl::lists;
 use std::fmt::Write;
@@ -30,7 +33,7 @@ pub enum PackageError {
 
 /// Returns names and texts of all files: modules, which say what they were made from, with all cells of a technology in one
 /// file (`te_cells.sv`), lists of them for tools (`te_top.f`, `te_core.f`, Bender and FuseSoC), the configuration, the parameters for a decoder (`params.toml`), and the
-/// registers for people and for C, for a sink in memory with a driver. The lists do not have the [`struct_wrapper`], which needs
+/// registers for people, for C, in SystemRDL, in IP-XACT and for a device tree, for a sink in memory with a driver. The lists do not have the [`struct_wrapper`], which needs
 /// types of others.
 ///
 /// `beside` contains further modules of the design, such as those of a connector; modules that the
@@ -65,6 +68,7 @@ pub fn package(
     let list = gather(files_from(&core, &origin));
     let list: String = list.iter().map(|(name, _)| format!("{name}\n")).collect();
     files.extend(lists(&config.module(), &names));
+    files.extend(descriptions(config, &names)?);
     let (name, text) = struct_wrapper(config)?;
     files.push((name, noted(&text, &origin)));
     if let Sink::Memory { .. } = config.sink {
@@ -74,6 +78,7 @@ pub fn package(
     files.extend([
         (format!("{}.f", core.name()), list),
         ("registers.md".into(), manual(config)?),
+        (format!("{}.dtsi", config.module()), devicetree(config)?),
         ("hartrace_registers.h".into(), header(config)?),
     ]);
     Ok(files)

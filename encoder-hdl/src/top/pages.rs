@@ -1,7 +1,10 @@
 //! Addresses of the registers.
 
-use crate::registers::{Table, atb_bridge, c_header, encoder, markdown, ram_sink};
+use crate::registers::{
+    Placed, Table, atb_bridge, c_header, encoder, ipxact, markdown, ram_sink, systemrdl,
+};
 use crate::top::config::{Sink, TopConfig, TopError};
+use crate::top::module::top;
 use std::fmt::Write;
 
 /// The registers of one component, at the port of a top module.
@@ -67,15 +70,45 @@ pub fn manual_of(pages: &[Page]) -> String {
 /// memory, the size of the words of which buffers consist.
 pub fn header(config: &TopConfig) -> Result<String, TopError> {
     let pages = pages(config)?;
-    let name = |number: usize| match number < config.harts as usize {
-        true => format!("HART{number}"),
-        false => "SINK".to_owned(),
-    };
-    let names: Vec<String> = (0..pages.len()).map(name).collect();
+    let names: Vec<String> =
+        (0..pages.len()).map(|page| name(config, page).to_uppercase()).collect();
     Ok(header_of(&pages, &names, config.ram_sink_params().map(|params| params.word_bytes)))
 }
 
-/// The same for any pages with these names; `word_bytes` is the size of words, if there is a sink in memory.
+/// The name of a page.
+pub(crate) fn name(config: &TopConfig, page: usize) -> String {
+    if page < config.harts as usize { format!("hart{page}") } else { "sink".to_owned() }
+}
+
+/// Descriptions of the top module for other tools: its registers in SystemRDL, and in IP-XACT with its buses, ports
+/// and these files. Returns names and texts.
+///
+/// # Errors
+///
+/// If a parameter is out of its range, or two do not fit together.
+pub fn descriptions(
+    config: &TopConfig,
+    files: &[String],
+) -> Result<[(String, String); 2], TopError> {
+    let (component, pages) = (top(config)?, pages(config)?);
+    let placed: Vec<Placed<'_>> = (0..)
+        .zip(&pages)
+        .map(|(number, page)| Placed {
+            name: name(config, number),
+            title: page.title.clone(),
+            address: page.address,
+            table: &page.table,
+        })
+        .collect();
+    let module = config.module();
+    let version = env!("CARGO_PKG_VERSION");
+    Ok([
+        (format!("{module}.rdl"), systemrdl(&module, &placed)),
+        (format!("{module}.xml"), ipxact(&component, version, &placed, files)),
+    ])
+}
+
+/// The same as [`header`] for any pages with these names; `word_bytes` is the size of words, if there is a sink in memory.
 #[must_use]
 pub fn header_of(pages: &[Page], names: &[String], word_bytes: Option<u32>) -> String {
     let text = c_header(&tables(pages));

@@ -2,11 +2,31 @@
 
 use crate::registers::{RamSinkParams, atb_bridge_registers, ram_sink_registers};
 use crate::top::config::{Sink, TopConfig, TopError};
-use crate::top::wiring::{APB, APB_ANSWER, Wiring, has};
+use crate::top::wiring::{APB, APB_ANSWER, Wiring};
 use crate::transport::{
-    FREQ_BITS, MemorySink, atb_sink, axis_sink, frame_generator, len_width, memory_sink,
+    AtbSinkOut, FREQ_BITS, MemorySink, atb_sink, axis_sink, frame_generator, len_width, memory_sink,
 };
-use hartrace_rtl::{Component, Expr, Module, concat, lit};
+use hartrace_rtl::{Component, Expr, Module, bundle, concat, lit};
+
+bundle! {
+    /// What a sink with registers asks for.
+    pub(crate) struct SinkOut { flush }
+}
+
+bundle! {
+    /// What the registers of a ring buffer say.
+    struct MemoryTold { enable, flush, freq: Option }
+}
+
+bundle! {
+    /// What a ring buffer says.
+    struct MemoryOut { idle }
+}
+
+bundle! {
+    /// What the registers of an ATB bridge say.
+    struct AtbTold { enable, id, flush }
+}
 
 /// The module that accepts words.
 ///
@@ -52,7 +72,7 @@ pub(crate) fn memory(of: &RamSinkParams, params: MemorySink) -> Result<Component
     let [empty, flushed, word_valid, word_ready] =
         ["empty", "flushed", "word_valid", "word_ready"].map(|name| m.wire(name, 1));
     let block = memory_sink(params);
-    let statuses = ["stopped", "wp", "wrap", "error", "lost", "fill"].map(|name| {
+    let statuses = ["stopped", "outside", "wp", "wrap", "error", "lost", "fill"].map(|name| {
         let port = format!("{name}_o");
         let width = block.ports().iter().find(|other| other.name == port).map_or(1, |p| p.width);
         (name, m.wire(name, width))
@@ -74,12 +94,12 @@ pub(crate) fn memory(of: &RamSinkParams, params: MemorySink) -> Result<Component
         wiring = wiring.wire(&format!("{name}_o"), status);
     }
     let written = wiring.ports("", |port| port.name != "idle_o").inst("i_sink");
-    let idle = &written["idle_o"];
+    let (idle, told) = (&MemoryOut::of(&written).idle, MemoryTold::of(&told));
 
-    if has(&registers, "freq_o") {
+    if let Some(freq) = &told.freq {
         let freq_o = m.output("freq_o", FREQ_BITS, "asks for runs of null packets");
         // A new stream starts when the sink is switched on.
-        m.assign(&freq_o, told["enable_o"].gate(&told["freq_o"]));
+        m.assign(&freq_o, told.enable.gate(freq));
     }
     m.section(
         "A sink that is switched off throws away what it has. So it stays on after a flush until all\n\
@@ -88,10 +108,10 @@ pub(crate) fn memory(of: &RamSinkParams, params: MemorySink) -> Result<Component
     let settles = m.reg("settles", false);
     m.assign(&settles.d, &done_i | (&settles.q & !idle));
     m.assign(&flushed, &settles.q & idle);
-    m.assign(&flush_o, &told["flush_o"] & !&asked_i & !&settles.q);
+    m.assign(&flush_o, &told.flush & !&asked_i & !&settles.q);
     m.assign(&word_valid, &valid_i & !&settles.q);
     m.assign(&ready_o, &word_ready & !&settles.q);
-    m.assign(&empty, idle & !(&told["enable_o"] & &waiting_i));
+    m.assign(&empty, idle & !(&told.enable & &waiting_i));
     Ok(m.finish())
 }
 
@@ -124,20 +144,22 @@ fn atb(word_bytes: u32) -> Component {
         .wire("flushed_i", &done_i.bit(0))
         .ports("", |port| is_bus(&port.name))
         .inst("i_registers");
-    let enable = &told["enable_o"];
+    let told = AtbTold::of(&told);
+    let enable = &told.enable;
 
     m.section("While it is off, words are thrown away: waiting would stop the hart.");
     let sent = Wiring::new(&m, atb_sink(word_bytes))
         .wire("valid_i", &(&valid_i & enable))
         .wire("data_i", &data_i)
         .wire("len_i", &len_i)
-        .wire("id_i", &told["id_o"])
+        .wire("id_i", &told.id)
         .wire("flushed_i", &done_i.bit(1))
         .ports("", |port| port.name.starts_with("at") || port.name.starts_with("af"))
         .inst("i_sink");
-    m.assign(&ready_o, !enable | &sent["ready_o"]);
+    let sent = AtbSinkOut::of(&sent);
+    m.assign(&ready_o, !enable | &sent.ready);
     m.assign(&empty, !(enable & &waiting_i));
-    let asks: [&Expr; 2] = [&sent["flush_o"], &told["flush_o"]];
+    let asks: [&Expr; 2] = [&sent.flush, &told.flush];
     m.assign(&flush_o, concat(&asks) & !&asked_i);
     m.finish()
 }

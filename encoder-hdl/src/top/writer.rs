@@ -3,9 +3,9 @@
 use crate::registers::RamSinkParams;
 use crate::top::config::TopError;
 use crate::top::flush::flush;
-use crate::top::sink::memory;
+use crate::top::sink::{SinkOut, memory};
 use crate::top::wiring::Wiring;
-use crate::transport::{MemorySink, Packer, len_width, packer};
+use crate::transport::{MemorySink, Packer, PackerOut, len_width, packer};
 use hartrace_rtl::{Component, Module, lit};
 
 /// The module `record_writer`: records of a fixed size into a ring buffer in memory, with the registers of a RAM sink,
@@ -36,7 +36,7 @@ pub fn record_writer(record_bytes: u32, params: MemorySink) -> Result<Component,
     let [flush_now, flushed, word_ready] =
         ["flush", "flushed", "word_ready"].map(|name| m.wire(name, 1));
     let word_bytes = params.word_bytes;
-    let words = m.inst(
+    let words = PackerOut::of(&m.inst(
         "i_packer",
         &packer(Packer { max_bytes: record_bytes, word_bytes, mark_end: true }),
         &[
@@ -48,18 +48,18 @@ pub fn record_writer(record_bytes: u32, params: MemorySink) -> Result<Component,
             ("flushed_o", &flushed),
             ("ready_i", &word_ready),
         ],
-    );
+    ));
 
     m.section("Memory.");
     let [asked, done] = ["asked", "done"].map(|name| m.wire(name, 1));
-    let waiting = &valid_i | words["held_o"].any();
+    let waiting = &valid_i | words.held.any();
     let sink = memory(&of, params)?;
     let sunk = Wiring::new(&m, sink)
-        .wire("valid_i", &words["valid_o"])
+        .wire("valid_i", &words.valid)
         .wire("ready_o", &word_ready)
-        .wire("data_i", &words["data_o"])
-        .wire("len_i", &words["len_o"])
-        .wire("last_i", &words["last_o"])
+        .wire("data_i", &words.data)
+        .wire("len_i", &words.len)
+        .wire("last_i", &words.last)
         .wire("waiting_i", &waiting)
         .wire("asked_i", &asked)
         .wire("done_i", &done)
@@ -69,7 +69,7 @@ pub fn record_writer(record_bytes: u32, params: MemorySink) -> Result<Component,
         "i_flush",
         &flush(1, 1),
         &[
-            ("request_i", &sunk["flush_o"]),
+            ("request_i", &SinkOut::of(&sunk).flush),
             ("asked_o", &asked),
             ("done_o", &done),
             ("waiting_i", &valid_i),

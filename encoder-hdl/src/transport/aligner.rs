@@ -1,7 +1,12 @@
 //! Puts runs of null packets between packets.
 
 use crate::transport::{Frame, len_width};
-use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, bundle, concat, index_width, lit, zero};
+
+bundle! {
+    /// The outputs of an [`aligner`].
+    pub struct AlignerOut { ready, valid, data, len, run, busy }
+}
 
 /// Width of the number that sets the period.
 pub(crate) const FREQ_BITS: u32 = 3;

@@ -1,7 +1,12 @@
 //! Words on an AMBA trace bus.
 
 use crate::transport::len_width;
-use hartrace_rtl::{Component, Module, index_width, lit};
+use hartrace_rtl::{Component, Module, bundle, index_width, lit};
+
+bundle! {
+    /// The outputs of an [`atb_sink`] that are not on the bus.
+    pub(crate) struct AtbSinkOut { ready, flush }
+}
 
 /// Sends the words of a packer as ATB transfers of `word_bytes` bytes: `atb_sink_{word_bytes}`.
 ///

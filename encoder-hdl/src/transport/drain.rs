@@ -1,6 +1,11 @@
 //! Requests a flush at the right time.
 
-use hartrace_rtl::{Component, Module, lit, zero};
+use hartrace_rtl::{Component, Module, bundle, lit, zero};
+
+bundle! {
+    /// The outputs of a [`drain`].
+    pub struct DrainOut { done, flush }
+}
 
 /// Asks a packer to flush once the packets that wait before it have passed: `drain_{width}`, where
 /// `width` is that of the number of packets.

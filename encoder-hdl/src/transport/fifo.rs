@@ -1,7 +1,12 @@
 //! A buffer in LUT RAM.
 
 use crate::cells::memory;
-use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, bundle, concat, index_width, lit, zero};
+
+bundle! {
+    /// The outputs of a [`fifo`].
+    pub struct FifoOut { ready, valid, data, usage, full }
+}
 
 /// A first-word-fall-through FIFO of `depth` words of `width` bits: `fifo_{width}x{depth}`.
 ///

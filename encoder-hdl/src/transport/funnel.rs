@@ -1,7 +1,12 @@
 //! Merges several sources of packets into one.
 
 use crate::transport::len_width;
-use hartrace_rtl::{Component, Module, concat, index_width, lit, zero};
+use hartrace_rtl::{Component, Module, bundle, concat, index_width, lit, zero};
+
+bundle! {
+    /// The outputs of a [`funnel`].
+    pub struct FunnelOut { ready, valid, data, len }
+}
 
 /// Passes on the packets of `sources` sources, one after the other: `funnel_{sources}x{max_bytes}`.
 ///

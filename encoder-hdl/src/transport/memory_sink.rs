@@ -1,6 +1,6 @@
 //! Writes words to a ring buffer in memory.
 
-use crate::transport::{fifo, len_width};
+use crate::transport::{FifoOut, fifo, len_width};
 use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, ones, zero};
 
 /// Parameters of a [`memory_sink`].
@@ -25,11 +25,15 @@ pub struct MemorySink {
 ///
 /// **Ring**: from `start_i` to the word at `limit_i`, both included and both constant while
 /// enabled. It consists of whole words: bits below the size of a word have no effect. The write
-/// pointer `wp_o` is the address of the next word. While `idle_o` is set, `wp_we_i` sets it to `wp_i`, which must be in the ring, and clears the
+/// pointer `wp_o` is the address of the next word. While `idle_o` is set, `wp_we_i` sets it to `wp_i` and clears the
 /// flags. At the limit, the pointer returns to the start and sets `wrap_o`; with `stop_on_wrap_i`,
 /// the sink then stops until `enable_i` is cleared.
 ///
-/// **Loss**: while it is stopped or not enabled, the sink accepts words and discards them, and
+/// **Nothing outside of the ring is written**, whatever `start_i`, `limit_i` and `wp_i` are and whatever memory answers:
+/// while the pointer is not in the ring, `outside_o` is set and the sink does not start a burst. If memory refuses a
+/// write, the sink stops until `enable_i` is cleared.
+///
+/// **Loss**: while it is stopped, outside of its ring or not enabled, the sink accepts words and discards them, and
 /// reports this in `lost_o`: a sink that refused them would stop the hart, or lose trace unnoticed.
 /// Flush before clearing `enable_i`. `error_o` reports that memory refused a write. Both flags are
 /// sticky.
@@ -65,15 +69,16 @@ pub fn memory_sink(params: MemorySink) -> Component {
 
     let enable_i = m.input("enable_i", 1, "");
     let stop_on_wrap_i = m.input("stop_on_wrap_i", 1, "");
-    let start_i = m.input("start_i", addr_width, "first word");
-    let limit_i = m.input("limit_i", addr_width, "last word");
+    let start_i = m.input("start_i", addr_width, "first word; constant from a cycle before enable");
+    let limit_i = m.input("limit_i", addr_width, "last word; as start_i");
     let wp_we_i = m.input("wp_we_i", 1, "set the write pointer, clear the flags; while idle");
     let wp_i = m.input("wp_i", addr_width, "");
     let wp_o = m.output("wp_o", addr_width, "next word");
     let wrap_o = m.output("wrap_o", 1, "sticky");
-    let stopped_o = m.output("stopped_o", 1, "wrapped, until not enabled");
+    let stopped_o = m.output("stopped_o", 1, "wrapped or refused by memory, until not enabled");
+    let outside_o = m.output("outside_o", 1, "the write pointer is not in the ring");
     let error_o = m.output("error_o", 1, "sticky: memory refused a write");
-    let lost_o = m.output("lost_o", 1, "sticky: words came while not enabled or stopped");
+    let lost_o = m.output("lost_o", 1, "sticky: words were thrown away");
     let idle_o = m.output("idle_o", 1, "every word taken is in memory");
     let fill_o = m.output("fill_o", len_width(word_bytes), "bytes of the last word");
 
@@ -103,7 +108,7 @@ pub fn memory_sink(params: MemorySink) -> Component {
     m.section("Words that wait for a burst. Two bursts, so that one can fill while one is sent.");
     let has_bytes = len_i.any();
     let pop = m.wire("pop", 1);
-    let fifo = m.inst(
+    let fifo = FifoOut::of(&m.inst(
         "i_fifo",
         &fifo(word_bytes * 8, 2 * burst_words),
         &[
@@ -113,9 +118,9 @@ pub fn memory_sink(params: MemorySink) -> Component {
             ("ready_i", &pop),
             ("data_o", &wdata_o),
         ],
-    );
-    m.unused(&fifo["full_o"]);
-    let (waiting, usage) = (&fifo["valid_o"], &fifo["usage_o"]);
+    ));
+    m.unused(&fifo.full);
+    let FifoOut { valid: waiting, usage, .. } = &fifo;
     let taken = m.let_("taken", &valid_i & &ready_o);
     let draining = m.reg("draining", zero(1));
     m.assign(&draining.d, (&taken & &last_i) | (&draining.q & waiting));
@@ -130,7 +135,11 @@ pub fn memory_sink(params: MemorySink) -> Component {
     let pending = m.reg("pending", zero(3));
     let stopped = m.reg("stopped", zero(1));
     let sends = m.let_("sends", &address.q | &data.q);
-    let active = m.let_("active", &enable_i & !&stopped.q);
+    // Registered, because the comparisons would be in the path that starts a burst. A pointer that is in the ring stays
+    // there, so only one that is set must be looked at again.
+    let in_ring = m.reg("in_ring", zero(1));
+    m.assign(&in_ring.d, !&wp_we_i & wp.q.ge(&first) & wp.q.le(&limit));
+    let active = m.let_("active", &enable_i & &in_ring.q & !&stopped.q);
     let burst = burst(&m, [&wp.q, &limit], usage, burst_words);
     let ready_to_start = &burst.whole | (&draining.q & waiting);
     let start = m.let_("start", &active & !&sends & !pending.q.all() & ready_to_start);
@@ -159,13 +168,14 @@ pub fn memory_sink(params: MemorySink) -> Component {
     m.section("Where the burst ended.");
     let end = m.let_("end_word", burst.end(&wp.q, &len.q));
     let at_limit = m.let_("at_limit", end.eq(&limit));
+    let refused = m.let_("refused", &bvalid_i & bresp_i.msb());
     let [wrap, error, lost] = ["wrap", "error", "lost"].map(|name| m.reg(name, zero(1)));
     m.comb(|b| {
         b.when(&sent, |b| {
             b.set(&wp.d, at_limit.mux(&first, &end + lit(end.width(), 1)));
             b.set(&wrap.d, &wrap.q | &at_limit);
         });
-        b.when(&bvalid_i & bresp_i.msb(), |b| b.set(&error.d, true));
+        b.when(&refused, |b| b.set(&error.d, true));
         b.when(&discard, |b| b.set(&lost.d, true));
         b.when(&wp_we_i, |b| {
             b.set(&wp.d, word_of(&wp_i));
@@ -175,7 +185,8 @@ pub fn memory_sink(params: MemorySink) -> Component {
         });
     });
     m.unused(&bresp_i.bit(0));
-    m.assign(&stopped.d, &enable_i & (&stopped.q | (&sent & &at_limit & stop_on_wrap_i)));
+    let full = &sent & &at_limit & stop_on_wrap_i;
+    m.assign(&stopped.d, &enable_i & (&stopped.q | full | &refused));
     m.comb(|b| {
         let one = lit(3, 1);
         b.when(&sent & !&bvalid_i, |b| b.set(&pending.d, &pending.q + &one));
@@ -186,6 +197,7 @@ pub fn memory_sink(params: MemorySink) -> Component {
     m.assign(&wp_o, concat(&[&wp.q, &zero(byte_bits)]));
     m.assign(&wrap_o, &wrap.q);
     m.assign(&stopped_o, &stopped.q);
+    m.assign(&outside_o, !&in_ring.q);
     m.assign(&error_o, &error.q);
     m.assign(&lost_o, &lost.q);
     m.assign(&idle_o, !(waiting | &sends | pending.q.any()));
@@ -228,9 +240,7 @@ fn burst(m: &Module, [wp, limit]: [&Expr; 2], usage: &Expr, words: u32) -> Burst
     let wide = usage.width() + 1;
     let high = |word: &Expr| word.slice(bits, word.width() - bits);
     let low = wp.trunc(bits);
-    // A pointer outside of the ring must not start a burst of words that are not there.
-    let before_limit = low.le(limit.trunc(bits));
-    let near_limit = m.let_("near_limit", high(wp).eq(high(limit)) & before_limit);
+    let near_limit = m.let_("near_limit", high(wp).eq(high(limit)));
     let last = m.let_("last_of_burst", near_limit.mux(limit.trunc(bits), ones(bits)));
     let reached = m.let_("reached", usage.zext(wide) + low.zext(wide));
     let whole = m.let_("whole", reached.gt(last.zext(wide)));

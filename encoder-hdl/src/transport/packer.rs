@@ -1,7 +1,12 @@
 //! Packs packets into words.
 
 use crate::transport::len_width;
-use hartrace_rtl::{Component, Expr, Module, Reg, concat, index_width, lit, ones, zero};
+use hartrace_rtl::{Component, Expr, Module, Reg, bundle, concat, index_width, lit, ones, zero};
+
+bundle! {
+    /// The outputs of a [`packer`].
+    pub struct PackerOut { ready, flushed, valid, data, len, last, held }
+}
 
 /// Parameters of a [`packer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

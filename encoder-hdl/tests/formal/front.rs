@@ -86,14 +86,18 @@ fn rows(config: &Config, claim: Claim) -> Component {
     let itype = rig.port("itype_i");
     let works = rig.port("iretire_i").any() | itype.is(1) | itype.is(2);
     // What follows a stop is not traced, even if tracing is switched on before the stop could
-    // enter.
+    // enter. The stop is behind everything that was still on its way to the encoder.
     let (active, enable) = (rig.port("active_o"), rig.port("enable_i"));
     let stopping = m.reg("stopping", zero(1));
-    m.assign(&stopping.d, &active & (!&enable | &stopping.q));
-    let traced = works & &active & enable & !&stopping.q;
-    let drops = config.overflow == Overflow::Drop;
-    let missed = rig.port(if drops { "lost_o" } else { "stall_o" });
-    let enters = m.let_("enters", &traced & !&missed);
+    let ends = m.let_("ends", &active & (!enable | &stopping.q));
+    m.assign(&stopping.d, &ends);
+    let traces = m.let_("traces", &active & !(&ends & rig.port("drained_i")));
+    let (lost, incomplete) = (rig.port("lost_o"), rig.port("lost_i"));
+    let mut missed = lost.clone();
+    if config.may_stall() {
+        missed = missed | rig.port("stall_o");
+    }
+    let enters = m.let_("enters", &works & &traces & !missed);
 
     let out = rig.moves(GROUPS);
     let data = rig.port("data_o");
@@ -107,10 +111,15 @@ fn rows(config: &Config, claim: Claim) -> Component {
     let lost_out = m.let_("lost_out", &out & data.bit(1));
     m.assert_always("no_more_out_than_in", !&row_out | within.any());
     m.assert_always("empty_is_empty", !rig.port("empty_o") | within.is(0));
-    match drops {
-        true => flagged(&rig, &missed, &within, &row_out, &lost_out),
-        false => m.assert_always("nothing_is_lost", !&lost_out),
-    }
+    flagged(&rig, &lost, &within, &row_out, &lost_out);
+    let reason = match config.may_stall() {
+        // The hart waits instead.
+        true => incomplete.clone(),
+        false => works | &incomplete,
+    };
+    m.assert_always("reasons_of_losses", !&lost | (reason & &traces));
+    m.assert_always("what_is_incomplete_is_lost", !(incomplete & &traces) | &lost);
+    m.assert_always("traces_until_the_end", rig.port("trace_o").eq(&active & !&ends));
     rig.finish()
 }
 
@@ -163,8 +172,6 @@ fn flagged(rig: &Rig, lost: &Expr, within: &Expr, row_out: &Expr, lost_out: &Exp
     m.assert_always("loss_is_a_break", !lost_out | (data.slice(2, 2).is(1) & !data.bit(0)));
     let ever = rig.count("ever_lost", 1, |n| n | lost);
     m.assert_always("loss_is_true", !lost_out | ever);
-    let works = rig.port("iretire_i").any() | rig.port("itype_i").is(1) | rig.port("itype_i").is(2);
-    m.assert_always("only_rows_are_lost", !lost | (works & rig.port("active_o")));
 }
 
 pub(crate) fn proofs() -> Vec<Proof> {
@@ -183,13 +190,12 @@ pub(crate) fn proofs() -> Vec<Proof> {
                 3 => wired(Proof::bounded(&name, &rig, 13)),
                 _ => wired(Proof::any_run(&name, &rig, 15)),
             };
-            proofs.push(match drops {
-                true => accounts
-                    .refuted_without("lost_o")
-                    .refuted_without("empty_o")
-                    .refuted_by("dropping_d = drops |", "dropping_d ="),
-                false => accounts.refuted_without("stall_o"),
-            });
+            let accounts = accounts
+                .refuted_without("lost_o")
+                .refuted_without("empty_o")
+                .refuted_without("drained_i")
+                .refuted_by("dropping_d = drops |", "dropping_d =");
+            proofs.push(if drops { accounts } else { accounts.refuted_without("stall_o") });
             if drops {
                 let rig = rows(&config, Claim::Content);
                 let proof = Proof::bounded(&format!("{name}_content"), &rig, 10);

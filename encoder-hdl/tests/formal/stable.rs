@@ -27,7 +27,7 @@ fn stays(rig: &Rig, block: &Component, handshakes: &[&str]) {
 }
 
 pub(crate) fn proofs() -> Vec<Proof> {
-    let core = ["valid_o", "lost_o", "stall_o", "active_o", "empty_o"];
+    let core = ["valid_o", "lost_o", "stall_o", "trace_o", "active_o", "empty_o"];
     let prove = |name: &str, config: &Config, module: &str, handshakes: &[&str], cycles| {
         let rig = stable(&block(config, module), handshakes);
         Proof::any_run(&format!("{name}_stable"), &rig, cycles).refuted_with("ready_i")

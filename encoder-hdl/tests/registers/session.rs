@@ -1,9 +1,11 @@
 //! A session of a trace tool, through the driver.
 
-use hartrace_encoder_hdl::registers::driver::ram_sink::{TrRamControl, TrRamLimitLow, TrRamWPLow};
+use hartrace_encoder_hdl::registers::driver::ram_sink::{
+    HartraceRamStatus, TrRamControl, TrRamLimitLow, TrRamWPLow,
+};
 use hartrace_encoder_hdl::registers::driver::te::{
-    TrTeCompPmatchLow, TrTeCompSmatchLow, TrTeControl, TrTeFilterControl, TrTeImpl,
-    TrTeInstFeatures, TrTeInstFilters,
+    HartraceTeStatus, TrTeCompPmatchLow, TrTeCompSmatchLow, TrTeControl, TrTeFilterControl,
+    TrTeImpl, TrTeInstFeatures, TrTeInstFilters,
 };
 use hartrace_encoder_hdl::registers::{
     BusError, EncoderParams, Inputs, Model, ParamsError, RamSinkParams, Table, Write, encoder,
@@ -167,6 +169,50 @@ fn a_sink_flushes_before_it_stops() -> Result<(), Box<dyn Error>> {
     bus.idle();
     assert!(!bus.model.flushes() && !bus.model.enabled());
     assert!(control(&bus)?.empty());
+    Ok(())
+}
+
+#[test]
+fn a_sink_is_not_switched_on_outside_of_its_buffer() -> Result<(), Box<dyn Error>> {
+    let params = RamSinkParams { address_width: 32, word_bytes: 8, null_runs: false };
+    let mut bus = Bus::new(&ram_sink(&params)?);
+    let control = |bus: &Bus| bus.read(TrRamControl::OFFSET).map(TrRamControl);
+    let on = TrRamControl::default().with_active(true);
+    bus.write(TrRamControl::OFFSET, on.0)?;
+    bus.inputs.insert("outside", 1);
+    bus.write(TrRamControl::OFFSET, on.with_enable(true).0)?;
+    assert!(!control(&bus)?.enable() && !bus.model.enabled());
+    assert!(HartraceRamStatus(bus.read(HartraceRamStatus::OFFSET)?).outside());
+    bus.inputs.insert("outside", 0);
+    bus.idle();
+    assert!(!control(&bus)?.enable(), "it has to be asked for again");
+    bus.write(TrRamControl::OFFSET, on.with_enable(true).0)?;
+    assert!(control(&bus)?.enable());
+    Ok(())
+}
+
+#[test]
+fn switching_off_twice_throws_away_what_is_inside() -> Result<(), Box<dyn Error>> {
+    let mut bus = Bus::new(&encoder(&EncoderParams::minimal())?);
+    let on = TrTeControl::default().with_active(true);
+    bus.write(TrTeControl::OFFSET, on.0)?;
+    bus.write(TrTeControl::OFFSET, on.with_enable(true).with_inst_tracing(true).0)?;
+    bus.inputs.insert("busy", 1);
+    bus.write(TrTeControl::OFFSET, 0)?;
+    assert!(!bus.model.aborts() && bus.control()?.active(), "it is sent, if anybody takes it");
+    bus.write(TrTeControl::OFFSET, 0)?;
+    assert!(bus.model.aborts() && bus.control()?.active());
+    bus.inputs.insert("dropped", 1);
+    bus.idle();
+    bus.inputs.extend([("dropped", 0), ("busy", 0)]);
+    bus.idle();
+    assert!(!bus.model.aborts() && !bus.control()?.active());
+    let dropped = |bus: &Bus| bus.read(HartraceTeStatus::OFFSET).map(HartraceTeStatus);
+    assert!(dropped(&bus)?.dropped(), "known though the encoder is in reset");
+    bus.write(TrTeControl::OFFSET, on.0)?;
+    assert!(dropped(&bus)?.dropped());
+    bus.write(TrTeControl::OFFSET, on.with_enable(true).0)?;
+    assert!(!dropped(&bus)?.dropped(), "of another trace");
     Ok(())
 }
 

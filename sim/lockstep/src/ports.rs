@@ -41,6 +41,8 @@ pub struct HartPorts {
     trigger: Option<Input>,
     halted: Input,
     reset: Input,
+    lost: Input,
+    drained: Input,
 }
 
 /// Inputs from the control registers, and outputs.
@@ -56,7 +58,7 @@ pub(crate) struct Ports {
     pub(crate) filters: Vec<(&'static str, Input)>,
     pub(crate) ready: Input,
     pub(crate) stall: Option<Output>,
-    pub(crate) lost: Option<Output>,
+    pub(crate) lost: Output,
     pub(crate) active: Output,
     pub(crate) empty: Output,
     pub(crate) valid: Output,
@@ -90,7 +92,7 @@ impl Ports {
             filters,
             ready: sim.input("ready_i")?,
             stall: sim.output("stall_o").ok(),
-            lost: sim.output("lost_o").ok(),
+            lost: sim.output("lost_o")?,
             active: sim.output("active_o")?,
             empty: sim.output("empty_o")?,
             valid: sim.output("valid_o")?,
@@ -118,12 +120,16 @@ impl HartPorts {
             trigger: input("trigger").ok(),
             halted: input("halted")?,
             reset: input("reset")?,
+            lost: input("lost")?,
+            drained: input("drained")?,
         })
     }
 
-    /// Drives the rows of one cycle, or nothing.
+    /// Drives the rows of one cycle, or nothing. Nothing was lost before them, and nothing is behind them.
     pub fn drive(&self, sim: &mut Simulation, config: &Config, rows: &[Retired]) {
         let params = &config.etrace;
+        sim.set(self.lost, 0);
+        sim.set(self.drained, 1);
         if rows.is_empty() {
             // Without a block all other signals are ignored. A hart that is halted or in reset stays
             // so until it continues.
@@ -174,6 +180,16 @@ impl HartPorts {
             sim.set(port, u64::from(on) | u64::from(off) << 1 | notify << 2);
         }
         self.halt(sim, halted, reset);
+    }
+
+    /// Something was lost on the way here, in this cycle.
+    pub fn lose(&self, sim: &mut Simulation) {
+        sim.set(self.lost, 1);
+    }
+
+    /// Something that retired is still to come after this cycle.
+    pub fn delay(&self, sim: &mut Simulation) {
+        sim.set(self.drained, 0);
     }
 
     /// Halts or resets the hart, or lets it continue.

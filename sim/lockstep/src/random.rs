@@ -182,7 +182,7 @@ pub fn traffic(rng: &mut fastrand::Rng) -> Traffic {
     let back_pressure = if rng.bool() { rng.u32(..=950) } else { 0 };
     let idle = if rng.bool() { rng.u32(..900) } else { 0 };
     let seed = rng.u64(..);
-    Traffic { back_pressure, idle, seed, clock: seed.is_multiple_of(2) }
+    Traffic { back_pressure, idle, seed, clock: seed.is_multiple_of(2), ..Traffic::default() }
 }
 
 /// Returns a random walk that the configuration can trace.

@@ -23,6 +23,8 @@ pub struct Traffic {
     pub seed: u64,
     /// The time is the number of cycles; otherwise it is that of the rows.
     pub clock: bool,
+    /// Cycles in a thousand in which something has been lost before it reached the encoder.
+    pub incomplete: u32,
 }
 
 /// The encoders differ, or the simulation failed.
@@ -192,6 +194,7 @@ impl Bench {
             group: Vec::new(),
             last_group: 0,
             losing: false,
+            draining: false,
             quiet: 0,
         })
     }
@@ -216,6 +219,8 @@ pub struct Session<'a> {
     /// The last cycle in which something was accepted.
     last_group: u64,
     losing: bool,
+    /// Tracing has been switched off, and rows are still to come.
+    draining: bool,
     /// Number of cycles since the last event.
     quiet: u64,
 }
@@ -266,6 +271,19 @@ impl Session<'_> {
                 return Ok(());
             }
         }
+    }
+
+    /// Stops tracing while rows that retired before are still to come, and waits for the last payload. Nothing retires
+    /// after them.
+    pub fn finish_behind(mut self, rows: &[Retired]) -> Result<Summary, Mismatch> {
+        while !self.started() {
+            self.cycle(false)?;
+        }
+        self.bench.sim.set(self.bench.ports.enable, 0);
+        self.draining = true;
+        self.push(rows)?;
+        self.draining = false;
+        self.finish()
     }
 
     /// Stops tracing and waits for the last payload.
@@ -335,6 +353,16 @@ impl Session<'_> {
         if retires && self.late_halts {
             bench.halt(false, false);
         }
+        let loses = self.traffic.incomplete > 0
+            && self.started()
+            && self.rng.u32(..1000) < self.traffic.incomplete;
+        let bench = &mut *self.bench;
+        if loses {
+            bench.ports.hart.lose(&mut bench.sim);
+        }
+        if self.draining {
+            bench.ports.hart.delay(&mut bench.sim);
+        }
         let ready = self.rng.u32(..1000) >= self.traffic.back_pressure;
         bench.sim.set(bench.ports.ready, ready.into());
         bench.sim.step()?;
@@ -344,6 +372,9 @@ impl Session<'_> {
         let sends = ready && offers;
         if offers && !ready {
             self.summary.coverage.hit(Point::Waits);
+        }
+        if loses && !retires {
+            self.lose(0);
         }
         let done = retires && self.retire();
         if sends {
@@ -368,26 +399,17 @@ impl Session<'_> {
 
     /// Handles the group in this cycle. Returns whether it is complete.
     fn retire(&mut self) -> bool {
-        let Bench { sim, ports, config, .. } = &*self.bench;
-        let stalls = self.setting.stalls(config);
-        let port = if stalls { ports.stall } else { ports.lost };
-        let refused = port.is_some_and(|port| sim.get(port) == 1);
+        let Bench { sim, ports, .. } = &*self.bench;
+        let stalled = ports.stall.is_some_and(|port| sim.get(port) == 1);
         let rows = self.group.len() as u64;
-        match (stalls, refused) {
-            (true, true) => {
+        match (stalled, sim.get(ports.lost) == 1) {
+            (true, _) => {
                 self.summary.stalled += 1;
                 self.summary.coverage.hit(Point::Stalled);
                 return false;
             }
-            (false, true) => {
-                self.summary.lost += 1;
-                self.summary.lost_rows += rows;
-                self.summary.losses += u64::from(!self.losing);
-                self.summary.coverage.hit(Point::Lost { several: self.losing });
-                self.losing = true;
-                (self.watch)(Seen::Lost(&self.group));
-            }
-            (_, false) => {
+            (false, true) => self.lose(rows),
+            (false, false) => {
                 let missed = std::mem::take(&mut self.losing);
                 // The encoder counts cycles itself, up to 15.
                 let passed = self.summary.cycles - self.last_group;
@@ -413,6 +435,16 @@ impl Session<'_> {
             }
         }
         true
+    }
+
+    /// These rows of the group are lost.
+    fn lose(&mut self, rows: u64) {
+        self.summary.lost += 1;
+        self.summary.lost_rows += rows;
+        self.summary.losses += u64::from(!self.losing);
+        self.summary.coverage.hit(Point::Lost { several: self.losing });
+        self.losing = true;
+        (self.watch)(Seen::Lost(&self.group[..rows as usize]));
     }
 
     fn cover_halt(&mut self, alone: bool) {

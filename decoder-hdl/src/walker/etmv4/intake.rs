@@ -1,10 +1,15 @@
 //! What a walker needs of the records of a decoder.
 
 use super::Config;
-use crate::walker::fields::Fields;
+use crate::walker::search::{Places, Searched};
 use crate::wires::{any, delay, join};
 use hartrace_etmv4::{Class as HeaderClass, FieldName, Kind, Layout, Row};
-use hartrace_rtl::{Component, Expr, Module, concat, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, Wire, bundle, concat, lit, zero};
+
+bundle! {
+    /// The outputs of a lane.
+    struct LaneOut { stored, record, waits, target }
+}
 use std::collections::BTreeMap;
 
 /// What a record is.
@@ -49,32 +54,57 @@ const FAIL: u128 = 0x18;
 /// What the address of an exception means if it is also the target of the branch before.
 const TARGET: u128 = 2;
 
-/// The fields of a record in the FIFO.
-pub(super) fn stored(config: &Config) -> Fields {
-    Fields::new(vec![
-        ("class", CLASS_BITS),
-        ("addressed", 1),
-        // It has a context.
-        ("context", 1),
-        // The return address is also the target of the branch before.
-        ("target", 1),
-        // The exception before it has no address.
-        ("broken", 1),
-        ("address", config.decoder.address_bits),
-    ])
+bundle! {
+    /// The fields of a record in the FIFO. It may have a context; its return address may also be the target of the
+    /// branch before; and the exception before it may have no address, which is `broken`.
+    pub(super) struct Stored { class, addressed, context, target, broken, address }
 }
 
-/// The fields of the decoder's records that a walker takes, and their widths.
+impl Stored<Wire> {
+    pub(super) fn new(config: &Config) -> Self {
+        let field = |width| Wire::new(width, "");
+        Self {
+            class: field(CLASS_BITS),
+            addressed: field(1),
+            context: field(1),
+            target: field(1),
+            broken: field(1),
+            address: field(config.decoder.address_bits),
+        }
+    }
+}
+
+/// The places of fields in a record in the FIFO.
+pub(super) fn stored(config: &Config) -> Places {
+    let stored = Stored::new(config);
+    let places = stored.places();
+    let searched = Searched::find(|name| places.get(name).copied());
+    Places { searched, width: stored.width() }
+}
+
+bundle! {
+    /// The fields of the decoder's records that a walker takes.
+    struct Taken { valid, error, header, address, atoms, outcomes, exception }
+}
+
+impl Taken<Wire> {
+    fn new(config: &Config) -> Self {
+        let field = |width| Wire::new(width, "");
+        Self {
+            valid: field(1),
+            error: field(1),
+            header: field(9),
+            address: field(config.decoder.address_bits),
+            atoms: field(COUNT_BITS),
+            outcomes: field(ATOM_BITS),
+            exception: field(12),
+        }
+    }
+}
+
+/// Their names and widths.
 pub(super) fn taken(config: &Config) -> Vec<(&'static str, u32)> {
-    vec![
-        ("valid", 1),
-        ("error", 1),
-        ("header", 9),
-        ("address", config.decoder.address_bits),
-        ("atoms", COUNT_BITS),
-        ("outcomes", ATOM_BITS),
-        ("exception", 12),
-    ]
+    Taken::new(config).fields().into_iter().map(|(name, wire)| (name, wire.width)).collect()
 }
 
 /// What a header means for a walker.
@@ -179,7 +209,7 @@ fn meanings(config: &Config) -> BTreeMap<Meaning, Vec<u8>> {
 /// The module `etmv4_intake`: what the FIFO stores, one cycle later.
 pub(super) fn unit(config: &Config) -> Component {
     let slots = config.decoder.unroll;
-    let stored = stored(config);
+    let stored = Stored::new(config);
     let m = Module::new(
         "etmv4_intake",
         "What a walker needs of records. An exception and its address become one record; they are known here even if the \
@@ -206,9 +236,10 @@ pub(super) fn unit(config: &Config) -> Component {
             .chain([("waits_i".into(), now.0), ("target_i".into(), now.1)])
             .collect();
         let out = crate::wires::instance(&m, &format!("i_lane_{slot}"), &lane, &values);
-        now = (out["waits_o"].clone(), out["target_o"].clone());
-        valids.push(out["stored_o"].clone());
-        records.push(out["record_o"].clone());
+        let LaneOut { stored, record, waits, target } = LaneOut::of(&out);
+        now = (waits, target);
+        valids.push(stored);
+        records.push(record);
     }
     m.assign(&waits.d, &now.0);
     m.assign(&target.d, &now.1);
@@ -219,13 +250,9 @@ pub(super) fn unit(config: &Config) -> Component {
 
 /// The module `etmv4_intake_lane`: one record, with what came before it.
 fn lane(config: &Config) -> Component {
-    let stored = stored(config);
+    let stored = Stored::new(config);
     let m = Module::new("etmv4_intake_lane", "What a walker needs of one record.");
-    let inputs: BTreeMap<&str, Expr> = taken(config)
-        .into_iter()
-        .map(|(name, width)| (name, m.input(&format!("{name}_i"), width, "")))
-        .collect();
-    let of = |name: &str| &inputs[name];
+    let taken = Taken::new(config).inputs(&m);
     let waits = m.input("waits_i", 1, "an exception waits for its address");
     let target = m.input("target_i", 1, "which is also the target of the branch before");
     let stored_o = m.output("stored_o", 1, "there is something to store");
@@ -237,9 +264,9 @@ fn lane(config: &Config) -> Component {
     let class = m.wire("packet_class", CLASS_BITS);
     let [addressed, context, between] =
         ["has_address", "has_context", "is_between"].map(|name| m.wire(name, 1));
-    let header = of("header");
+    let header = &taken.header;
     let number = |class: Class| lit(CLASS_BITS, class as u128);
-    let (valid, error) = (of("valid"), of("error"));
+    let Taken { valid, error, exception, .. } = &taken;
     m.comb(|b| {
         b.set(&class, number(Class::Nothing));
         for bit in [&addressed, &context, &between] {
@@ -276,7 +303,6 @@ fn lane(config: &Config) -> Component {
 
     m.section("An exception, and the address after it.");
     let is = |which: Class| class.is(which as u128);
-    let exception = of("exception");
     let (own, without) = match config.decoder.unit.is_ete() {
         true => {
             let kind = exception.trunc(10);
@@ -302,18 +328,18 @@ fn lane(config: &Config) -> Component {
     m.assign(&waits_o, valid.mux(&raised | still, &waits));
     let newest = exception.slice(10, 2).is(TARGET);
     m.assign(&target_o, (valid & raised).mux(newest, &target));
-    let outcomes = concat(&[of("outcomes"), of("atoms")]).zext(config.decoder.address_bits);
+    let outcomes = concat(&[&taken.outcomes, &taken.atoms]).zext(config.decoder.address_bits);
     // The lowest bit is the instruction set, which follows from the address.
-    let place = concat(&[&of("address").slice(1, config.decoder.address_bits - 1), &lit(1, 0)]);
-    let record = stored.join(|field| match field {
-        "class" => kept.clone(),
-        "addressed" => addressed.clone(),
-        "context" => context.clone(),
-        "target" => &arrives & &target,
-        "broken" => broken.clone(),
-        _ => is(Class::Atoms).mux(&outcomes, &place),
-    });
-    m.assign(&record_o, record);
-    m.unused(&of("address").bit(0));
+    let place = concat(&[&taken.address.slice(1, config.decoder.address_bits - 1), &lit(1, 0)]);
+    let record = Stored {
+        class: kept,
+        addressed,
+        context,
+        target: &arrives & &target,
+        broken,
+        address: is(Class::Atoms).mux(&outcomes, &place),
+    };
+    m.assign(&record_o, record.join());
+    m.unused(&taken.address.bit(0));
     m.finish()
 }

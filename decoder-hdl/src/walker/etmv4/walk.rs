@@ -5,29 +5,19 @@ mod place;
 mod records;
 
 use super::Config;
-use super::intake::{Class, stored};
-use crate::walker::fields::Fields;
+use super::intake::{Class, Stored};
 use crate::walker::output::outputs;
-use crate::walker::present::{Found, Present, Stack};
+use crate::walker::present::{Present, Stack};
 use crate::walker::report::{Report, Said};
+use crate::walker::search::Found;
 use crate::wires::delay;
 use cycle::Cycle;
-use hartrace_rtl::{Component, Expr, Module, lit};
+use hartrace_rtl::{Component, Expr, Module};
 use place::{Held, Place};
 
-/// The record at the input.
-struct Record<'a> {
-    fields: Fields,
-    vector: &'a Expr,
-}
-
-impl Record<'_> {
-    fn get(&self, name: &str) -> Expr {
-        self.fields.get(self.vector, name).unwrap_or_else(|| lit(1, 0))
-    }
-
+impl Stored {
     fn is(&self, class: Class) -> Expr {
-        self.get("class").is(class as u128)
+        self.class.is(class as u128)
     }
 }
 
@@ -41,12 +31,12 @@ pub(super) fn unit(config: &Config) -> Component {
         "Follows the program, one block per cycle. Positions are half-words from the base of the table.",
     )
     .clocked();
-    let vector = m.input("record_i", stored(config).width(), "the record");
+    let vector = m.input("record_i", Stored::new(config).width(), "the record");
     let valid = m.input("valid_i", 1, "there is one");
     let after_loss = m.input("after_loss_i", 1, "records before it are lost");
     let take = m.output("take_o", 1, "the record is done");
     let walking = m.output("walking_o", 1, "it follows one, or says something");
-    let found = Found::inputs(&m, layout);
+    let found = Found::inputs_of_walk(&m, layout);
     let word_i = m.input("word_i", layout.width(), "the present block, from the table");
     let read = m.output("read_o", 1, "read another block");
     let index_o = m.output("index_o", index, "its number");
@@ -57,7 +47,7 @@ pub(super) fn unit(config: &Config) -> Component {
         .filter(|output| !["lost_o", "busy_o"].contains(&output.name))
         .map(|output| (output.name, m.output(output.name, output.width, output.doc)))
         .collect();
-    let record = Record { fields: stored(config), vector: &vector };
+    let record = Stored::new(config).split(&vector);
 
     let present = Present::new(&m, &word_i, layout);
     let place = Place::new(&m, layout, stack.is_some());

@@ -2,10 +2,10 @@
 
 use super::Config;
 use crate::etrace;
-use crate::walker::fields::Fields;
+use crate::walker::search::{Places, Searched};
 use crate::wires::{any, delay, join};
 use hartrace_etrace::{Format, Mode, QualStatus};
-use hartrace_rtl::{Component, Expr, Module, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, Wire, bundle, lit, zero};
 
 /// What a record is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -29,44 +29,60 @@ pub(super) const CLASS_BITS: u32 = 3;
 pub(super) const OUTCOME_BITS: u32 = 32;
 
 /// Modes that a walk depends on, in the order of the bits.
-const MODES: [(Mode, &str); 3] = [
-    (Mode::ImplicitReturn, "implicit_return"),
-    (Mode::BranchPrediction, "branch_prediction"),
-    (Mode::SequentiallyInferredJump, "sequential_jump"),
-];
+const MODES: [Mode; 3] =
+    [Mode::ImplicitReturn, Mode::BranchPrediction, Mode::SequentiallyInferredJump];
 
 /// The exceptions for which an instruction was not fetched: misaligned, access fault, page faults.
 const FETCH_FAULTS: [u128; 4] = [0, 1, 12, 20];
 
-/// The fields of a record in the FIFO. Those that the encoder does not have are missing.
-pub(super) fn stored(config: &Config) -> Fields {
-    let params = &config.decoder.params;
-    let mut fields = vec![
-        ("class", CLASS_BITS),
-        ("implicit_return", 1),
-        ("branch_prediction", 1),
-        ("sequential_jump", 1),
-        ("branches", 5),
-        ("outcomes", OUTCOME_BITS),
-        ("addressed", 1),
-        ("known", 1),
-        ("address", config.address_bits()),
-        ("target", 1),
-        ("passing", 1),
-        ("privilege", params.privilege_width_p.into()),
-        ("handler", 1),
-        ("fetch", 1),
-        ("off", 1),
-        ("ended", 1),
-        ("overflow", 1),
-    ];
-    if params.bpred_size_p > 0 {
-        fields.extend([("counted", 1), ("mispredicted", 1)]);
+bundle! {
+    /// The fields of a record in the FIFO. Those that the encoder does not have are missing.
+    pub(super) struct Stored {
+        class, implicit_return, branch_prediction, sequential_jump, branches, outcomes,
+        addressed, known, address, target, passing, privilege, handler, fetch, off, ended, overflow,
+        counted: Option, mispredicted: Option, irreport: Option, irdepth: Option
     }
-    if let Some(width) = width(config, "irdepth") {
-        fields.extend([("irreport", 1), ("irdepth", width)]);
+}
+
+impl Stored<Wire> {
+    pub(super) fn new(config: &Config) -> Self {
+        let params = &config.decoder.params;
+        let field = |width| Wire::new(width, "");
+        let bit = || field(1);
+        let predicts = params.bpred_size_p > 0;
+        let irdepth = width(config, "irdepth");
+        Self {
+            class: field(CLASS_BITS),
+            implicit_return: bit(),
+            branch_prediction: bit(),
+            sequential_jump: bit(),
+            branches: field(5),
+            outcomes: field(OUTCOME_BITS),
+            addressed: bit(),
+            known: bit(),
+            address: field(config.address_bits()),
+            target: bit(),
+            passing: bit(),
+            privilege: field(params.privilege_width_p.into()),
+            handler: bit(),
+            fetch: bit(),
+            off: bit(),
+            ended: bit(),
+            overflow: bit(),
+            counted: predicts.then(bit),
+            mispredicted: predicts.then(bit),
+            irreport: irdepth.map(|_| bit()),
+            irdepth: irdepth.map(field),
+        }
     }
-    Fields::new(fields)
+}
+
+/// The places of fields in a record in the FIFO.
+pub(super) fn stored(config: &Config) -> Places {
+    let stored = Stored::new(config);
+    let places = stored.places();
+    let searched = Searched::find(|name| places.get(name).copied());
+    Places { searched, width: stored.width() }
 }
 
 /// The fields of the decoder's records that are used.
@@ -116,7 +132,7 @@ fn width(config: &Config, name: &str) -> Option<u32> {
 /// The module `etrace_intake`: what the FIFO stores, one cycle later.
 pub(super) fn unit(config: &Config) -> Component {
     let slots = config.decoder.unroll.div_ceil(2);
-    let stored = stored(config);
+    let stored = Stored::new(config);
     let m = Module::new(
         "etrace_intake",
         "What a walker needs of records. Modes and the record before are known here even if the FIFO is full. Context \
@@ -158,7 +174,7 @@ pub(super) fn unit(config: &Config) -> Component {
         let known = config.decoder.unit.ioptions();
         let set: Vec<Expr> = MODES
             .iter()
-            .map(|(mode, _)| {
+            .map(|mode| {
                 let at = (0u32..).zip(known).find(|(_, other)| *other == mode);
                 match (at, &sent) {
                     (Some((at, _)), Some(sent)) => sent.bit(at),
@@ -200,27 +216,36 @@ pub(super) fn unit(config: &Config) -> Component {
             tval.eq(&before),
         ]);
         let fmt = of("branch_fmt").unwrap_or_else(|| zero(2));
-        let record = stored.join(|field| match field {
-            "class" => class.clone(),
+        let has_bits = |wire: &Wire, name: &str| of(name).unwrap_or_else(|| zero(wire.width));
+        let record = Stored {
+            class,
+            implicit_return: now.bit(0),
+            branch_prediction: now.bit(1),
+            sequential_jump: now.bit(2),
+            branches: of("branches").unwrap_or_else(|| zero(5)),
+            outcomes,
             // That of a handler may follow from the cause; it is then known.
-            "addressed" => bit("addressed") | (&trap & bit("thaddr")),
-            "branches" => of("branches").unwrap_or_else(|| zero(5)),
-            "outcomes" => outcomes.clone(),
-            "counted" => is(Format::BranchCount),
+            addressed: bit("addressed") | (&trap & bit("thaddr")),
+            known: bit("known"),
+            address: has_bits(&stored.address, "address"),
+            target: bit("updiscon") | is(Format::JumpTarget),
+            passing: bit("notify"),
+            privilege: has_bits(&stored.privilege, "privilege"),
+            handler: bit("thaddr"),
+            fetch,
+            off: status.any() | !bit("ienable"),
+            ended: status.is(QualStatus::EndedNtr as u128),
+            overflow: status.is(QualStatus::TraceLost as u128),
+            counted: stored.counted.as_ref().map(|_| is(Format::BranchCount)),
             // Without an address, the last branch was mispredicted too.
-            "mispredicted" => is(Format::BranchCount) & (!fmt.bit(1) | fmt.bit(0)),
-            "target" => bit("updiscon") | is(Format::JumpTarget),
-            "passing" => bit("notify"),
-            "handler" => bit("thaddr"),
-            "fetch" => fetch.clone(),
-            "off" => status.any() | !bit("ienable"),
-            "ended" => status.is(QualStatus::EndedNtr as u128),
-            "overflow" => status.is(QualStatus::TraceLost as u128),
-            name => match MODES.iter().position(|(_, mode)| *mode == name) {
-                Some(mode) => now.bit(mode as u32),
-                None => of(name).unwrap_or_else(|| zero(1)),
-            },
-        });
+            mispredicted: stored
+                .mispredicted
+                .as_ref()
+                .map(|_| is(Format::BranchCount) & (!fmt.bit(1) | fmt.bit(0))),
+            irreport: stored.irreport.as_ref().map(|wire| has_bits(wire, "irreport")),
+            irdepth: stored.irdepth.as_ref().map(|wire| has_bits(wire, "irdepth")),
+        };
+        let record = record.join();
         valids.push(&valid & !(!&malformed & is(Format::Context)));
         records.push(m.let_(&name("record"), record));
         after_start = m.let_(&name("after_start"), valid.mux(&good & &start, &after_start));

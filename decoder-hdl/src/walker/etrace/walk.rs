@@ -5,11 +5,11 @@ mod goal;
 mod place;
 
 use super::Config;
-use super::intake::{Class, stored};
-use crate::walker::fields::Fields;
+use super::intake::{Class, Stored};
 use crate::walker::output::outputs;
-use crate::walker::present::{Found, Present, Stack};
+use crate::walker::present::{Present, Stack};
 use crate::walker::report::{Report, Said};
+use crate::walker::search::Found;
 use crate::wires::delay;
 use cycle::{Driven, Inputs};
 use goal::{Goal, Leads};
@@ -23,21 +23,15 @@ const STATE_BITS: u32 = 2;
 /// Branches that are counted beyond the number in a record.
 const COUNTED: u128 = 31;
 
-/// The record at the input.
-struct Record<'a> {
-    fields: Fields,
-    vector: &'a Expr,
+impl Stored {
+    fn is(&self, class: Class) -> Expr {
+        self.class.is(class as u128)
+    }
 }
 
-impl Record<'_> {
-    /// A field, or 0 if the encoder does not have it.
-    fn get(&self, name: &str) -> Expr {
-        self.fields.get(self.vector, name).unwrap_or_else(|| lit(1, 0))
-    }
-
-    fn is(&self, class: Class) -> Expr {
-        self.get("class").is(class as u128)
-    }
+/// A field, or 0 if the encoder does not have it.
+fn field(field: &Option<Expr>) -> Expr {
+    field.clone().unwrap_or_else(|| lit(1, 0))
 }
 
 /// The ports to the predictor.
@@ -59,12 +53,12 @@ pub(super) fn unit(config: &Config) -> Component {
          from the base of the table.",
     )
     .clocked();
-    let vector = m.input("record_i", stored(config).width(), "the record");
+    let vector = m.input("record_i", Stored::new(config).width(), "the record");
     let valid = m.input("valid_i", 1, "there is one");
     let after_loss = m.input("after_loss_i", 1, "records before it are lost");
     let take = m.output("take_o", 1, "the record is done");
     let walking = m.output("walking_o", 1, "it follows one, or says something");
-    let found = Found::inputs(&m, layout);
+    let found = Found::inputs_of_walk(&m, layout);
     let word_i = m.input("word_i", layout.width(), "the present block, from the table");
     let read = m.output("read_o", 1, "read another block");
     let index_o = m.output("index_o", index, "its number");
@@ -83,12 +77,12 @@ pub(super) fn unit(config: &Config) -> Component {
         .filter(|output| !["lost_o", "busy_o"].contains(&output.name))
         .map(|output| (output.name, m.output(output.name, output.width, output.doc)))
         .collect();
-    let record = Record { fields: stored(config), vector: &vector };
+    let record = Stored::new(config).split(&vector);
 
     let present = Present::new(&m, &word_i, layout);
     let branch = m.let_("is_branch", present.is(Ends::Branch));
     let place = Place::new(&m, config, &record, predictor.is_some());
-    let depth = record.fields.get(&vector, "irdepth").filter(|_| stack.is_some());
+    let depth = record.irdepth.clone().filter(|_| stack.is_some());
     let visit = Visit::new(&m, config, depth.map(|depth| depth.width()));
     let goal = Goal::new(&m, &record, (&found, &branch), (&place, &visit), stack.as_ref());
     let tables = (stack.as_ref(), predictor.as_ref());

@@ -30,6 +30,10 @@ black_box! {
         in halted_i: Bit,
         /// the hart is reset behind what retires
         in reset_i: Bit,
+        /// what retires is incomplete: some of it was lost on the way here
+        in lost_i: Bit,
+        /// nothing that retired while trace_o was set is still to come
+        in drained_i: Bit,
         /// trace
         in enable_i: Bit,
         /// resynchronise: 0 never, 1 packets, 2 cycles, 3 half-words
@@ -48,6 +52,8 @@ black_box! {
         in high_i: Bits<63>,
         /// what retires is lost
         out lost_o: Bit,
+        /// what retires from now on is traced
+        out trace_o: Bit,
         /// tracing; configuration must not change
         out active_o: Bit,
         /// nothing is on its way

@@ -3,7 +3,12 @@
 use super::{LOW, Sdc};
 use crate::compressors::tables::Clear;
 use crate::transport::fit;
-use hartrace_rtl::{Component, Expr, Module, concat, index_width, lit, zero};
+use hartrace_rtl::{Component, Expr, Module, Wire, bundle, concat, index_width, lit, zero};
+
+bundle! {
+    /// The outputs of [`streams`].
+    pub(super) struct CacheOut { found, index }
+}
 
 /// The module `te_stream_cache`.
 pub(super) fn streams(config: &Sdc) -> Component {
@@ -18,8 +23,11 @@ pub(super) fn streams(config: &Sdc) -> Component {
     let length = m.input("length_i", 8, "its length");
     let update = m.input("update_i", 1, "it was used: enter it if it is not here");
     let clear = Clear::inputs(&m, sets);
-    let found_o = m.output("found_o", 1, "it is here");
-    let index_o = m.output("index_o", config.index(), "where it is, or will be");
+    let out = CacheOut {
+        found: Wire::new(1, "it is here"),
+        index: Wire::new(config.index(), "where it is, or will be"),
+    };
+    let out = out.outputs(&m);
 
     m.section("The set, and what is left of the address.");
     let width = index_width(sets);
@@ -67,8 +75,8 @@ pub(super) fn streams(config: &Sdc) -> Component {
         concat(&[&valid, &marks.bit(way), &chosen.bit(way).mux(&key, old)])
     });
     clear.table(&m, "i_entries", (&update, &set, after), zero(entry * ways), (&set, &word));
-    m.assign(&found_o, &found);
-    m.assign(&index_o, concat(&[&set, &number(&chosen)]));
+    m.assign(&out.found, &found);
+    m.assign(&out.index, concat(&[&set, &number(&chosen)]));
     m.finish()
 }
 

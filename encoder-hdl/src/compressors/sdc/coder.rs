@@ -1,11 +1,18 @@
 //! Turns streams into fields.
 
-use super::{LOW, Sdc, cache, detector, runs};
-use crate::bundle::Bundle;
+use super::cache::{self, CacheOut};
+use super::detector::Stream;
+use super::runs::{self, RunsOut};
+use super::{LOW, Sdc};
 use crate::compressors::bits::{Fields, high_width};
 use crate::compressors::numbers::Field;
 use crate::compressors::tables::Clear;
-use hartrace_rtl::{Component, Module, concat, lit, zero};
+use hartrace_rtl::{Component, Module, bundle, concat, lit, zero};
+
+bundle! {
+    /// The outputs of the module, besides fields.
+    pub(super) struct CoderOut { ended }
+}
 
 /// Bits of the longest field: a stream that is not in the cache, and whose address is sent whole.
 pub(super) fn field_bits(config: &Sdc) -> u32 {
@@ -25,7 +32,7 @@ pub(super) fn build(config: &Sdc) -> Component {
     .clocked();
     let valid_i = m.input("valid_i", 1, "");
     let ready_o = m.output("ready_o", 1, "");
-    let from = Bundle::inputs(&m, &detector::wires(config));
+    let from = Stream::new(config).inputs(&m);
     let end = m.input("end_i", 1, "send the run, if there is no stream");
     let ended_o = m.output("ended_o", 1, "there is neither a stream nor a run");
     let clear = Clear::inputs(&m, config.entries);
@@ -39,32 +46,32 @@ pub(super) fn build(config: &Sdc) -> Component {
     let load = m.let_("load", valid_i & &ready_o);
     m.assign(&held.d, &load | (&held.q & !&done));
     m.assign(&looked.d, &held.q & !&done);
-    let stream = Bundle::of(detector::wires(config).into_iter().map(|wire| {
-        let reg = m.reg_data(&format!("stream_{}", wire.name), wire.width, &load);
-        m.assign(&reg.d, &from[wire.name]);
-        (wire.name, reg.q)
-    }));
-    let (start, trap) = (&stream["start"], &stream["trap"]);
+    let stream = from.map(|name, signal| {
+        let reg = m.reg_data(&format!("stream_{name}"), signal.width(), &load);
+        m.assign(&reg.d, signal);
+        reg.q
+    });
+    let Stream { start, trap, length, .. } = &stream;
     let looks = m.let_("looks", &held.q & !&looked.q);
     let enters = &looks & !trap;
     let low = start.trunc(LOW - 1);
-    let cached = m.inst(
+    let cached = CacheOut::of(&m.inst(
         "i_streams",
         &cache::streams(config),
         &[
             ("low_i", &low),
-            ("length_i", &stream["length"]),
+            ("length_i", length),
             ("update_i", &enters),
             ("clear_i", &clear.active),
             ("clear_index_i", &clear.index(config.sets())),
         ],
-    );
+    ));
     let above = xlen - LOW;
     let upper = m.reg_en("upper", zero(above), &looks);
     let start_above = start.slice(LOW - 1, above);
-    m.assign(&upper.d, trap.mux(stream["handler"].slice(LOW - 1, above), &start_above));
+    m.assign(&upper.d, trap.mux(stream.handler.slice(LOW - 1, above), &start_above));
     let near = m.let_("near", upper.q.eq(&start_above));
-    let index = (&cached["found_o"] & &near & !trap).gate(&cached["index_o"]);
+    let index = (&cached.found & &near & !trap).gate(&cached.index);
     let index = m.let_("index", index);
     let history = m.reg_en("history", zero(config.index()), &looks);
     m.assign(&history.d, &index);
@@ -89,15 +96,16 @@ pub(super) fn build(config: &Sdc) -> Component {
         reg.q
     };
     let is_near = found("near", near);
-    let is_next = found("next", index.any() & index.eq(&successors["next_o"]));
+    let is_next = found("next", index.any() & index.eq(successors.only()));
 
     m.section("Its fields: the run before, a number or a description, and where a trap leads.");
     let hit = m.wire("hit", 1);
     let run_ends = m.wire("run_ends", 1);
-    let run = m.inst("i_runs", &runs::build(config), &[("hit_i", &hit), ("end_i", &run_ends)]);
+    let run = [("hit_i", &hit), ("end_i", &run_ends)];
+    let run = RunsOut::of(&m.inst("i_runs", &runs::build(config), &run));
     let tail = m.reg("tail", false);
-    let alone = m.let_("alone", end & !&held.q & &run["some_o"]);
-    let runs_out = is_next.mux(&run["full_o"], &run["some_o"]);
+    let alone = m.let_("alone", end & !&held.q & &run.some);
+    let runs_out = is_next.mux(&run.full, &run.some);
     let sends_run = m.let_("sends_run", &alone | (&looked.q & runs_out));
     let sends = m.let_("sends", &sends_run | (&looked.q & !&is_next));
     let moves = fields.moves(&m, &sends);
@@ -108,21 +116,20 @@ pub(super) fn build(config: &Sdc) -> Component {
     m.assign(&run_ends, &moves & !&counted);
     m.assign(&done, &counted | (&described & (&tail.q | !trap)));
     m.assign(&tail.d, !&done & (&tail.q | &described));
-    m.assign(&ended_o, !&held.q & !&run["some_o"]);
+    m.assign(&ended_o, !&held.q & !&run.some);
 
     let width = config.index();
     let field = |data: hartrace_rtl::Expr, len: u32| Field {
         data: data.zext(bits),
         high: lit(high_width(bits), (len - 1).into()),
     };
-    let length = &stream["length"];
     let known = field(length.clone(), 1 + width + 8);
     let near = field(concat(&[&low, length]), 1 + width + 1 + (LOW - 1) + 8);
     let far = field(concat(&[&lit(1, 1), start, length]), 1 + width + 1 + (xlen - 1) + 8);
     let missed = Field::select(&is_near, &near, &far);
-    let missed = Field::select(&stream["known"], &known, &missed);
+    let missed = Field::select(&stream.known, &known, &missed);
     let described = Field::select(&history.q.any(), &field(history.q.clone(), 1 + width), &missed);
-    let handler = concat(&[&stream["retired"], &stream["handler"], &zero(1)]);
+    let handler = concat(&[&stream.retired, &stream.handler, &zero(1)]);
     let described = Field::select(&tail.q, &field(handler, 8 + xlen), &described);
     fields.choose(&m, &moves, Field::select(&sends_run, &runs::field(&run, bits), &described));
     m.finish()

@@ -1,27 +1,37 @@
 //! Finds streams: instructions from the target of a jump up to the next taken branch.
 
 use super::Sdc;
-use crate::bundle::{Bundle, Wire};
 use crate::compressors::port::{BRANCH, Row};
 use hartrace_etrace::ingress::IType;
-use hartrace_rtl::{Component, Module, lit, zero};
+use hartrace_rtl::{Component, Module, Wire, bundle, lit, zero};
 
 /// The largest number of instructions in a stream.
 const LONGEST: u128 = 254;
 /// The length of a stream that was cut there.
 const CUT: u128 = 255;
 
-/// The signals of a stream.
-pub(super) fn wires(config: &Sdc) -> Vec<Wire> {
-    let address = config.xlen - 1;
-    vec![
-        Wire::new("start", address, "address of its first instruction, but for the lowest bit"),
-        Wire::new("known", 1, "which the stream before tells"),
-        Wire::new("length", 8, "instructions; 255 if it was cut behind 254, 0 if a trap ends it"),
-        Wire::new("trap", 1, "a trap ends it"),
-        Wire::new("retired", 8, "instructions before the trap"),
-        Wire::new("handler", address, "where the trap leads"),
-    ]
+bundle! {
+    /// The signals of a stream.
+    pub(super) struct Stream { start, known, length, trap, retired, handler }
+}
+
+impl Stream<Wire> {
+    pub(super) fn new(config: &Sdc) -> Self {
+        let address = config.xlen - 1;
+        Self {
+            start: Wire::new(address, "address of its first instruction, but for the lowest bit"),
+            known: Wire::new(1, "which the stream before tells"),
+            length: Wire::new(8, "instructions; 255 if it was cut behind 254, 0 if a trap ends it"),
+            trap: Wire::new(1, "a trap ends it"),
+            retired: Wire::new(8, "instructions before the trap"),
+            handler: Wire::new(address, "where the trap leads"),
+        }
+    }
+}
+
+bundle! {
+    /// The other outputs of the module.
+    pub(super) struct DetectorOut { stall, ended, valid }
 }
 
 /// The module `te_stream_detector`.
@@ -41,7 +51,7 @@ pub(super) fn build(config: &Sdc) -> Component {
     let ended_o = m.output("ended_o", 1, "no stream is open");
     let valid_o = m.output("valid_o", 1, "a stream ends");
     let ready = m.input("ready_i", 1, "it can be taken");
-    let out = Bundle::outputs(&m, &wires(config));
+    let out = Stream::new(config).outputs(&m);
 
     m.section("The row before, which leads to the one that arrives.");
     let take = m.wire("take", 1);
@@ -98,11 +108,11 @@ pub(super) fn build(config: &Sdc) -> Component {
             b.set(&known.d, true);
         });
     });
-    m.assign(&out["start"], &start.q);
-    m.assign(&out["known"], &known.q);
-    m.assign(&out["length"], traps.mux(zero(8), cut.mux(lit(8, CUT), &now)));
-    m.assign(&out["trap"], &traps);
-    m.assign(&out["retired"], &now);
-    m.assign(&out["handler"], row.address.slice(1, config.xlen - 1));
+    m.assign(&out.start, &start.q);
+    m.assign(&out.known, &known.q);
+    m.assign(&out.length, traps.mux(zero(8), cut.mux(lit(8, CUT), &now)));
+    m.assign(&out.trap, &traps);
+    m.assign(&out.retired, &now);
+    m.assign(&out.handler, row.address.slice(1, config.xlen - 1));
     m.finish()
 }

@@ -3,7 +3,12 @@
 use super::{RunLength, Sdc};
 use crate::compressors::bits::high_width;
 use crate::compressors::numbers::Field;
-use hartrace_rtl::{Component, Module, Outputs, concat, index_width, lit, zero};
+use hartrace_rtl::{Component, Module, Wire, bundle, concat, index_width, lit, zero};
+
+bundle! {
+    /// The outputs of the module.
+    pub(super) struct RunsOut { some, full, less, width }
+}
 
 /// The largest value of the monitor.
 const FULL: u128 = 15;
@@ -19,10 +24,13 @@ pub(super) fn build(config: &Sdc) -> Component {
     .clocked();
     let hit = m.input("hit_i", 1, "one more");
     let ends = m.input("end_i", 1, "the run ends");
-    let some_o = m.output("some_o", 1, "there is a run");
-    let full_o = m.output("full_o", 1, "it fills the counter");
-    let less_o = m.output("less_o", wmax, "its length minus one");
-    let width_o = m.output("width_o", index_width(wmax + 1), "bits of it that are sent");
+    let out = RunsOut {
+        some: Wire::new(1, "there is a run"),
+        full: Wire::new(1, "it fills the counter"),
+        less: Wire::new(wmax, "its length minus one"),
+        width: Wire::new(index_width(wmax + 1), "bits of it that are sent"),
+    };
+    let out = out.outputs(&m);
 
     let (bits, digits) = (wmax + 1, index_width(wmax + 1));
     let count = m.reg("count", zero(bits));
@@ -70,17 +78,16 @@ pub(super) fn build(config: &Sdc) -> Component {
             });
         });
     });
-    m.assign(&some_o, count.q.any());
-    m.assign(&full_o, &full);
-    m.assign(&less_o, less.trunc(wmax));
+    m.assign(&out.some, count.q.any());
+    m.assign(&out.full, &full);
+    m.assign(&out.less, less.trunc(wmax));
     m.unused(&less.bit(wmax));
-    m.assign(&width_o, &width.q);
+    m.assign(&out.width, &width.q);
     m.finish()
 }
 
 /// The field of a run: a one, and its length minus one.
-pub(super) fn field(runs: &Outputs, bits: u32) -> Field {
-    let (less, width) = (&runs["less_o"], &runs["width_o"]);
+pub(super) fn field(RunsOut { less, width, .. }: &RunsOut, bits: u32) -> Field {
     let header = lit(bits, 1) << width;
     Field { data: header | less.zext(bits), high: width.zext(high_width(bits)) }
 }

@@ -105,11 +105,12 @@ impl<'a> Block<'a> {
                 let may = &self.configures | (&self.controls & !triggers);
                 Some(switch(may & here))
             }
-            Kind::Sticky { input } => {
+            Kind::Sticky { input } | Kind::Mark { input } => {
                 let reg = m.reg(&name, false);
                 let written = &self.apb.write & here & self.apb.data.bit(field.lsb);
-                let stays = &reg.q & !(written | &self.usage.enables);
-                m.assign(&reg.d, !&self.usage.held & (stays | &self.inputs[input]));
+                let set = (&reg.q & !(written | &self.usage.enables)) | &self.inputs[input];
+                let survives = matches!(field.kind, Kind::Mark { .. });
+                m.assign(&reg.d, if survives { set } else { !&self.usage.held & set });
                 Some(reg.q)
             }
             _ => None,
@@ -212,7 +213,7 @@ impl<'a> Block<'a> {
                 Enable::Direct => &self.inputs["empty"] & !&usage.busy,
                 Enable::Flushed { .. } => &self.inputs["empty"] & !&usage.flushing,
             },
-            Kind::Switch | Kind::Sticky { .. } => kept(),
+            Kind::Switch | Kind::Sticky { .. } | Kind::Mark { .. } => kept(),
             Kind::Triggered { input, by } => {
                 let triggers = self.kept(&register.name(), by).unwrap_or_else(|| zero(1));
                 (triggers & &usage.enabled).mux(&self.inputs[input], kept())
@@ -230,7 +231,8 @@ impl<'a> Block<'a> {
                 }
                 Kind::Switch | Kind::Pulse | Kind::Triggered { .. } => gated |= field.mask(),
                 // These fields use the data written directly.
-                Kind::Sticky { .. } | Kind::Active | Kind::Enable(_) | Kind::Pointer { .. } => {}
+                Kind::Sticky { .. } | Kind::Mark { .. } | Kind::Active => {}
+                Kind::Enable(_) | Kind::Pointer { .. } => {}
                 Kind::Fixed(_) | Kind::Status { .. } | Kind::Copy { .. } | Kind::Empty => {}
             }
         }

@@ -19,6 +19,8 @@ pub(super) struct Usage {
     pub(super) in_use: Expr,
     /// Everything is reset.
     pub(super) held: Expr,
+    /// It was switched off again while it was still in use, and is still.
+    pub(super) aborts: Option<Expr>,
 }
 
 impl Usage {
@@ -36,27 +38,37 @@ impl Usage {
         let active = m.reg_en("active", false, control);
         m.assign(&active.d, apb.data.bit(0));
         let on = m.let_("on", &active.q & apb.data.bit(0) & apb.data.bit(1));
+        let mut switches_on = control & &on;
         let (enabled, flushing, busy) = match table.enable() {
             Enable::Direct => {
                 let enabled = m.reg_en("enabled", false, control);
                 m.assign(&enabled.d, &on);
                 (enabled.q, zero(1), inputs["busy"].clone())
             }
-            Enable::Flushed { stop } => {
+            Enable::Flushed { stop, refuse } => {
+                if let Some(refuse) = refuse {
+                    switches_on = m.let_("switches_on", &switches_on & !&inputs[refuse]);
+                }
                 let enabled = m.reg("enabled", false);
                 let flushing = m.reg("flushing", false);
                 let ends = m.let_("ends", &flushing.q & &inputs["flushed"]);
                 let stops = control & !&on;
                 let stops = stop.map_or(stops.clone(), |stop| stops | &inputs[stop]);
                 m.assign(&flushing.d, flushing.q.mux(!&ends, &enabled.q & stops));
-                m.assign(&enabled.d, enabled.q.mux(!&ends, control & &on));
+                m.assign(&enabled.d, enabled.q.mux(!&ends, &switches_on));
                 m.assert_always("flushes_only_if_enabled", !&flushing.q | &enabled.q);
                 (enabled.q, flushing.q, !&inputs["empty"])
             }
         };
         let in_use = m.let_("in_use", &enabled | &busy);
         let held = m.let_("held", !&active.q & !&in_use);
-        let enables = control & &on & !&enabled;
-        Self { active: active.q, enabled, enables, flushing, busy, in_use, held }
+        let enables = &switches_on & !&enabled;
+        let aborts = (table.enable() == Enable::Direct).then(|| {
+            let aborts = m.reg("aborts", false);
+            let again = control & !apb.data.bit(0) & !&active.q;
+            m.assign(&aborts.d, &in_use & (&aborts.q | again));
+            aborts.q
+        });
+        Self { active: active.q, enabled, enables, flushing, busy, in_use, held, aborts }
     }
 }

@@ -33,19 +33,20 @@ pub fn analysis(params: &AnalysisParams) -> Result<Table, ParamsError> {
         of_blocks(params, &mut registers);
     }
     for i in 0..params.kinds {
-        let register = Register::new("hartraceAnKind{i}", 0x100 + 4 * i, "Packets of a kind.");
+        let register = Register::nth("hartraceAnKind{i}", (0x100, 4), i, "Packets of a kind.");
         let shows = status("kinds", 32 * i, 32);
-        registers.push(register.number(i).field((31, 0), "hartraceAnKind", shows, "Their number."));
+        registers.push(register.field((31, 0), "hartraceAnKind", shows, "Their number."));
     }
     for i in 0..params.lengths {
-        let register = Register::new(
+        let register = Register::nth(
             "hartraceAnLength{i}",
-            0x180 + 4 * i,
+            (0x180, 4),
+            i,
             "Packets of a length; the last register has those that are longer, too.",
         );
         let shows = status("lengths", 32 * i, 32);
         let doc = "The number of those with one byte more than the number of the register.";
-        registers.push(register.number(i).field((31, 0), "hartraceAnLength", shows, doc));
+        registers.push(register.field((31, 0), "hartraceAnLength", shows, doc));
     }
     let input = |name, width, doc| Input { name, width, doc };
     let mut inputs = vec![

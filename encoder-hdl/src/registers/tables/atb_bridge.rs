@@ -15,7 +15,7 @@ pub fn atb_bridge() -> Table {
     let input = |name, width, doc| Input { name, width, doc };
     let control = Register::new("trAtbBridgeControl", 0x000, "Switches the bridge on and off.")
         .field((0, 0), "trAtbBridgeActive", Kind::Active, "Switches the bridge on. While this reads as 0, the bridge is in reset, and so are its other fields: they cannot be written. A write that sets this sets nothing else.")
-        .field((1, 1), "trAtbBridgeEnable", Kind::Enable(Enable::Flushed { stop: None }), "The bridge is in use. Clearing it flushes what waits.")
+        .field((1, 1), "trAtbBridgeEnable", Kind::Enable(Enable::Flushed { stop: None, refuse: None }), "The bridge is in use. Clearing it flushes what waits.")
         .field((3, 3), "trAtbBridgeEmpty", Kind::Empty, "Everything has left.")
         .field((14, 8), "trAtbBridgeID", Kind::stored(7), "ATID of the trace. ATB reserves 0x00 and 0x70 to 0x7f; they are not refused.");
     let names = ["trAtbBridgeVerMajor", "trAtbBridgeVerMinor", "trAtbBridgeCompType"];

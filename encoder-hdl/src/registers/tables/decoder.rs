@@ -83,19 +83,19 @@ fn follow(walker: &WalkerParams, registers: &mut Vec<Register>) {
     );
     for i in 0..walker.word_bits.div_ceil(32) {
         let register =
-            Register::new("hartraceDeTableWord{i}", 0x030 + 4 * i, "The word that is written.");
+            Register::nth("hartraceDeTableWord{i}", (0x030, 4), i, "The word that is written.");
         let bits = (walker.word_bits - 32 * i).min(32);
         let doc = "32 bits of it, the lowest ones in register 0.";
         let field = Kind::stored(bits);
-        registers.push(register.number(i).field((31, 0), "hartraceDeTableWord", field, doc));
+        registers.push(register.field((31, 0), "hartraceDeTableWord", field, doc));
     }
     let doc = "The trap vector of a privilege level, for handlers whose addresses are not sent.";
     for i in 0..walker.vectors {
-        let low = Register::new("hartraceDeVectorLow{i}", 0x040 + 8 * i, doc).number(i);
+        let low = Register::nth("hartraceDeVectorLow{i}", (0x040, 8), i, doc);
         let field = Kind::stored(width.min(32));
         registers.push(low.field((31, 0), "hartraceDeVectorLow", field, "Bits 31 to 0 of it."));
         if width > 32 {
-            let high = Register::new("hartraceDeVectorHigh{i}", 0x044 + 8 * i, doc).number(i);
+            let high = Register::nth("hartraceDeVectorHigh{i}", (0x044, 8), i, doc);
             let field = Kind::stored(width - 32);
             let doc = "Bits 63 to 32 of it.";
             registers.push(high.field((31, 0), "hartraceDeVectorHigh", field, doc));

@@ -11,6 +11,9 @@ was traced has been turned into packets. While it is in use, its configuration c
 writes of those fields are ignored, all but `trTeActive`, `trTeEnable`, `trTeInstTracing` and \
 `trTeInstStallOrOverflow`. To change it, clear `trTeEnable`, wait until `trTeEmpty` is 1, and write.
 
+If what is behind the encoder takes nothing, it stays in use for ever. Write 0 to `trTeActive` a second time then: \
+what it holds is thrown away, `hartraceTeDropped` says so, and the next trace starts with a packet that reports the loss.
+
 What is traced follows from filters. A filter takes part if its bit in `trTeInstFilters` and its \
 `trTeFilterEnable` are both set. If none does, everything is traced; otherwise what at least one of \
 them matches. A filter matches what has all that it asks for: privilege levels, an address range, and, as far \
@@ -41,6 +44,14 @@ pub fn encoder(params: &EncoderParams) -> Result<Table, ParamsError> {
     ));
     registers.extend(timestamps(params));
     registers.extend(filters::registers(params));
+    registers.push(
+        Register::new("hartraceTeStatus", 0xe00, "What the specification has no place for.").field(
+            (0, 0),
+            "hartraceTeDropped",
+            Kind::Mark { input: "dropped" },
+            "Packets were thrown away, because 0 was written to `trTeActive` twice. Until 1 is written or `trTeEnable` is set.",
+        ),
+    );
     let input = |name, width, doc| Input { name, width, doc };
     let mut inputs = vec![
         input(
@@ -50,6 +61,7 @@ pub fn encoder(params: &EncoderParams) -> Result<Table, ParamsError> {
         ),
         input("empty", 1, "all packets have left"),
         input("event", 1, "the hart is stalled, or trace is lost"),
+        input("dropped", 1, "a packet is thrown away"),
     ];
     if params.triggers {
         inputs.push(input("on", 1, "triggers have tracing on"));

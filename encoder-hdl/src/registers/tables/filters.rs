@@ -3,6 +3,10 @@
 use crate::registers::params::EncoderParams;
 use crate::registers::table::{Kind, Register};
 
+/// Where the first filter and the first comparator are, and how far the next is.
+const FILTERS: (u32, u32) = (0x400, 0x20);
+const COMPARATORS: (u32, u32) = (0x600, 0x20);
+
 /// A field of a filter: its bits, its name, its behaviour and its meaning.
 type Part = ((u32, u32), &'static str, Kind, &'static str);
 
@@ -28,7 +32,6 @@ fn compared(params: &EncoderParams) -> [(u32, u32, u32, u32); 3] {
 }
 
 fn filter(params: &EncoderParams, i: u32) -> Vec<Register> {
-    let offset = 0x400 + 0x20 * i;
     let tval = params.comparators;
     let context = tval + params.tval_comparators;
     // Whether the filter has a comparator, and its number.
@@ -106,8 +109,7 @@ fn filter(params: &EncoderParams, i: u32) -> Vec<Register> {
             ),
         ),
     ];
-    let control =
-        Register::new("trTeFilter{i}Control", offset, "What a filter asks for.").number(i);
+    let control = Register::nth("trTeFilter{i}Control", FILTERS, i, "What a filter asks for.");
     let parts = parts.into_iter().filter(|(has, _)| *has);
     let control =
         parts.fold(control, |all, (_, (bits, name, kind, doc))| all.field(bits, name, kind, doc));
@@ -115,7 +117,7 @@ fn filter(params: &EncoderParams, i: u32) -> Vec<Register> {
         0 => "The privilege levels that a filter asks for.",
         _ => "The privilege levels and the kind of traps that a filter asks for.",
     };
-    let mut levels = Register::new("trTeFilter{i}MatchInst", offset + 4, matched).number(i).field(
+    let mut levels = Register::nth("trTeFilter{i}MatchInst", at(FILTERS, 4), i, matched).field(
         (7, 0),
         "trTeFilterMatchChoicePrivilege",
         asks(params.privilege_levels),
@@ -147,11 +149,16 @@ fn filter(params: &EncoderParams, i: u32) -> Vec<Register> {
         let causes = params.causes.saturating_sub(32 * half).min(32);
         if causes > 0 {
             let of = "The causes of traps that a filter asks for.";
-            let register = Register::new(register, offset + 8 + 4 * half, of).number(i);
+            let register = Register::nth(register, at(FILTERS, 8 + 4 * half), i, of);
             registers.push(register.field((31, 0), field, asks(causes), doc));
         }
     }
     registers
+}
+
+/// The place of a register behind the first of a group.
+fn at((first, stride): (u32, u32), offset: u32) -> (u32, u32) {
+    (first + offset, stride)
 }
 
 /// A comparator of an input: its code, its width, and how many bits at its bottom are not stored.
@@ -160,7 +167,6 @@ fn comparator(
     i: u32,
     (input, width, lsb): (u32, u32, u32),
 ) -> Vec<Register> {
-    let offset = 0x600 + 0x20 * i;
     let codes = [
         (0, "IADDR", "the address of instructions"),
         (1, "CONTEXT", "the context"),
@@ -169,8 +175,7 @@ fn comparator(
     let there = |code: u32| compared(params).iter().any(|kind| kind.0 > 0 && kind.1 == code);
     let inputs: Vec<_> = codes.into_iter().filter(|code| there(code.0)).collect();
     let mut registers = vec![
-        Register::new("trTeComp{i}Control", offset, "What a comparator compares.")
-            .number(i)
+        Register::nth("trTeComp{i}Control", COMPARATORS, i, "What a comparator compares.")
             .choice(
                 (1, 0),
                 "trTeCompPInput",
@@ -232,8 +237,8 @@ fn comparator(
         ),
     ];
     for (n, (low_register, low_field, high_register, high_field, doc)) in (0..).zip(parts) {
-        let at = offset + 0x10 + 8 * n;
-        let register = Register::new(low_register, at, doc).number(i);
+        let low_at = at(COMPARATORS, 0x10 + 8 * n);
+        let register = Register::nth(low_register, low_at, i, doc);
         registers.push(register.field(
             (31, 0),
             low_field,
@@ -241,7 +246,7 @@ fn comparator(
             "Bits 31 to 0. Bits that addresses or the context do not have read as 0.",
         ));
         if width > 32 {
-            let register = Register::new(high_register, at + 4, doc).number(i);
+            let register = Register::nth(high_register, at(low_at, 4), i, doc);
             let kind = Kind::stored(width - 32);
             registers.push(register.field(
                 (31, 0),

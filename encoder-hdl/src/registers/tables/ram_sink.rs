@@ -13,9 +13,9 @@ The sink is in use from the moment that `trRamEnable` is set until it is cleared
 memory. While it is in use, writes of other fields are ignored. Clearing `trRamEnable` flushes first; \
 the last word may end in bytes that are no trace, see `hartraceRamFill`.
 
-The buffer consists of whole words, and nothing outside of it is written. Write `trRamStart`, `trRamLimit` \
-and then `trRamWP`, before `trRamEnable` is set. Nothing checks that `trRamWP` is between the other two: if it \
-is not, trace overwrites what is not meant for it.";
+The buffer consists of whole words, and nothing outside of it is written, whatever these registers contain. Write \
+`trRamStart`, `trRamLimit` and then `trRamWP`, before `trRamEnable` is set. While `trRamWP` is not between the other \
+two, `hartraceRamOutside` is set and `trRamEnable` stays 0: read it back. A write that memory refuses stops the sink.";
 
 /// The registers of a sink in memory.
 ///
@@ -84,7 +84,8 @@ pub fn ram_sink(params: &RamSinkParams) -> Result<Table, ParamsError> {
     let inputs = vec![
         input("empty", 1, "everything is in memory"),
         input("flushed", 1, "the flush is done"),
-        input("stopped", 1, "the buffer is full; switches the sink off"),
+        input("stopped", 1, "the buffer is full, or memory refused a write; switches the sink off"),
+        input("outside", 1, "the write pointer is not in the buffer"),
         input("wp", width, "the write pointer"),
         input("wrap", 1, "it has wrapped"),
         input("error", 1, "memory refused a write"),
@@ -104,7 +105,7 @@ fn control(null_runs: bool) -> Register {
     };
     Register::new("trRamControl", 0x000, "Switches the sink on and off.")
         .field((0, 0), "trRamActive", Kind::Active, "Switches the sink on. While this reads as 0, the sink is in reset, and so are its other registers: they cannot be written. A write that sets this sets nothing else.")
-        .field((1, 1), "trRamEnable", Kind::Enable(Enable::Flushed { stop: Some("stopped") }), "The sink is in use. Clearing it flushes what waits. With `trRamStopOnWrap`, a full buffer clears it.")
+        .field((1, 1), "trRamEnable", Kind::Enable(Enable::Flushed { stop: Some("stopped"), refuse: Some("outside") }), "The sink is in use. It cannot be set while `hartraceRamOutside` is 1. Clearing it flushes what waits. A write that memory refuses clears it, and with `trRamStopOnWrap` a full buffer.")
         .field((3, 3), "trRamEmpty", Kind::Empty, "Everything is in memory.")
         .choice((4, 4), "trRamMode", Kind::Fixed(1), "Where trace goes.", &[(1, "SMEM", "to system memory")])
         .field((8, 8), "trRamStopOnWrap", Kind::stored(1), "When the buffer is full, the sink stops.")
@@ -125,5 +126,6 @@ fn status(fill: u32) -> Register {
     Register::new("hartraceRamStatus", 0xe00, "What the specification has no place for.")
         .field((0, 0), "hartraceRamError", status("error", 1), "Memory refused a write since `trRamWPLow` was written.")
         .field((1, 1), "hartraceRamLost", status("lost", 1), "Words were thrown away since `trRamWPLow` was written, because the sink was stopped or not enabled.")
+        .field((2, 2), "hartraceRamOutside", status("outside", 1), "`trRamWP` is not in the buffer, so the sink cannot be enabled.")
         .field((15, 8), "hartraceRamFill", status("fill", fill), "How many bytes of the word before `trRamWP` are trace.")
 }

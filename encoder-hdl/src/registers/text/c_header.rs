@@ -39,7 +39,7 @@ pub fn c_header(tables: &[&Table]) -> String {
                 Some(_) => writeln!(
                     out,
                     "#define {name}_COUNT {}u\n#define {name}_OFFSET(index) ({:#05x}u + {:#04x}u * (index))",
-                    family.count, first.offset, family.stride
+                    family.count, first.offset, family.first.stride
                 ),
             };
             fields(&mut out, &name, first);

@@ -1,6 +1,6 @@
 //! A manual.
 
-use super::{Family, families};
+use super::{Family, families, reset};
 use crate::registers::table::{Enable, Field, Kind, Table};
 use std::fmt::Write;
 
@@ -50,7 +50,7 @@ fn title(family: &Family<'_>) -> String {
 fn place(family: &Family<'_>) -> String {
     match family.first.index {
         None => format!("{:#05x}", family.first.offset),
-        Some(_) => format!("{:#05x} + {:#04x} *i*", family.first.offset, family.stride),
+        Some(_) => format!("{:#05x} + {:#04x} *i*", family.first.offset, family.first.stride),
     }
 }
 
@@ -68,7 +68,8 @@ fn register(out: &mut String, table: &Table, family: &Family<'_>) {
             width => format!("{}:{}", field.lsb + width - 1, field.lsb),
         };
         let others = alike(table, family, field);
-        let (access, reset, doc) = (access(field), reset(field), doc(field));
+        let (access, reset, doc) =
+            (access(field), reset(field).map_or_else(String::new, number), doc(field));
         let _ = writeln!(out, "| {bits} | `{}` | {access} | {reset} | {doc}{others} |", field.name);
     }
 }
@@ -110,20 +111,8 @@ fn access(field: &Field) -> &'static str {
         Kind::Status { .. } | Kind::Copy { .. } | Kind::Empty => "status",
         Kind::Stored { .. } | Kind::Pointer { .. } | Kind::Triggered { .. } => "WARL",
         Kind::Active | Kind::Enable(_) | Kind::Switch => "RW",
-        Kind::Sticky { .. } => "RW1C",
+        Kind::Sticky { .. } | Kind::Mark { .. } => "RW1C",
         Kind::Pulse => "W1",
-    }
-}
-
-fn reset(field: &Field) -> String {
-    match field.kind {
-        Kind::Fixed(value) => number(value),
-        Kind::Stored { tied, .. } => number(tied),
-        Kind::Status { .. } | Kind::Pointer { .. } | Kind::Copy { .. } | Kind::Empty => {
-            "".to_owned()
-        }
-        Kind::Active | Kind::Enable(_) | Kind::Switch | Kind::Pulse => number(0),
-        Kind::Triggered { .. } | Kind::Sticky { .. } => number(0),
     }
 }
 

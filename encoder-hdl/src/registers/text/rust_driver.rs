@@ -90,7 +90,7 @@ impl Text {
         self.doc(2, "Where number `index` is.");
         self.line(2, "#[must_use]");
         self.line(2, "pub const fn offset(index: u32) -> Option<u32> {");
-        let sum = format!("{offset} + {:#04x} * index", family.stride);
+        let sum = format!("{offset} + {:#04x} * index", family.first.stride);
         self.line(3, &format!("if index < Self::COUNT {{ Some({sum}) }} else {{ None }}"));
         self.line(2, "}");
     }

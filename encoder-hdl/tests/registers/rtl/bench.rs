@@ -163,7 +163,7 @@ impl Bench {
                 // More often than not nothing is going on.
                 let quiet = self.rng.u32(0..3) == 0 && *width == 1;
                 let value = match *name {
-                    "busy" | "stopped" if quiet => 0,
+                    "busy" | "stopped" | "outside" | "dropped" if quiet => 0,
                     "empty" if quiet => 1,
                     _ => value,
                 };

@@ -60,6 +60,7 @@ pub(crate) fn check(
     let triggers = control("trTeInstTrigEnable");
     let tracing = control("trTeInstTracing");
     expect("enable", (model.enabled() && (tracing || triggers)).into())?;
+    expect("abort", model.aborts().into())?;
     expect("resync_mode", model.kept("trTeControl", "trTeInstSyncMode").unwrap_or(0).into())?;
     expect("initially_on", (tracing || !triggers).into())?;
     traced(params, model, now, rng)
@@ -239,7 +240,7 @@ pub(crate) fn check_effect(effect: Effect, now: &Outputs) -> Result<(), Failed> 
 
 /// Configuration must not change while the component is in use.
 pub(crate) fn check_stays(before: &Outputs, now: &Outputs) -> Result<(), Failed> {
-    let moves = ["enable", "flush", "time_count", "time_reset", "wp", "wp_we"];
+    let moves = ["enable", "abort", "flush", "time_count", "time_reset", "wp", "wp_we"];
     for (name, value) in now {
         if !moves.contains(&name.as_str()) && before.get(name) != Some(value) {
             return Err(format!("{name} changed while in use").into());

@@ -16,9 +16,7 @@ pub(crate) struct Hart {
     config: Config,
     ports: HartPorts,
     stall: Option<Output>,
-    loses: Option<Output>,
-    /// The hart waits if there is no room.
-    stalls: bool,
+    loses: Output,
     groups: VecDeque<Vec<Retired>>,
     /// Cycles out of a thousand in which nothing retires.
     pub(crate) idle: u32,
@@ -47,8 +45,7 @@ impl Hart {
             config: config.clone(),
             ports: HartPorts::new(sim, &format!("hart{number}_"))?,
             stall: config.may_stall().then(|| output("stall")).transpose()?,
-            loses: config.may_drop().then(|| output("lost")).transpose()?,
-            stalls: false,
+            loses: output("lost")?,
             groups: VecDeque::new(),
             idle: 0,
             offered: None,
@@ -85,9 +82,13 @@ impl Hart {
     /// inside.
     pub(crate) fn start(&mut self, setting: &Setting, triggers: bool) -> Result<(), Failed> {
         self.golden = Some(setting.golden(&self.config)?);
-        self.stalls = setting.stalls(&self.config);
         (self.enable, self.triggers, self.on) = (true, triggers, !setting.initially_off);
         Ok(())
+    }
+
+    /// The trace that has just started says that an earlier one is incomplete.
+    pub(crate) fn reports_loss(&mut self) {
+        self.losing = true;
     }
 
     /// Call after writing the registers: nothing that retires from here on is traced.
@@ -114,8 +115,7 @@ impl Hart {
     pub(crate) fn observe(&mut self, sim: &Simulation, time: u64) {
         let cycle = sim.cycle() + 1;
         let traced = self.active && self.enable;
-        let refused = if self.stalls { self.stall } else { self.loses };
-        let refused = refused.is_some_and(|output| sim.get(output) == 1);
+        let stalled = self.stall.is_some_and(|output| sim.get(output) == 1);
         // The core starts in the cycle after the write.
         self.active = self.enable;
         if !traced {
@@ -123,8 +123,8 @@ impl Hart {
             return;
         }
         let Some(mut group) = self.offered.take() else { return };
-        match (self.stalls, refused) {
-            (true, true) => {
+        match (stalled, sim.get(self.loses) == 1) {
+            (true, _) => {
                 self.stalled += 1;
                 self.offered = Some(group);
             }
@@ -132,7 +132,7 @@ impl Hart {
                 self.lost += 1;
                 self.losing = true;
             }
-            (_, false) => {
+            (false, false) => {
                 // The encoder counts cycles up to 15.
                 let passed = (cycle - self.last_group).min(15) as u32;
                 self.last_group = cycle;

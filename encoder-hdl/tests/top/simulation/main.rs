@@ -18,8 +18,8 @@ use flat::{FLAT, flat};
 use hartrace_encap::Item;
 use hartrace_encap::coresight::{Deformatter, Item as Framed, Mode};
 use hartrace_encoder_hdl::registers::driver::atb_bridge::TrAtbBridgeControl;
-use hartrace_encoder_hdl::registers::driver::ram_sink::TrRamControl;
-use hartrace_encoder_hdl::registers::driver::te::TrTeControl;
+use hartrace_encoder_hdl::registers::driver::ram_sink::{TrRamControl, TrRamWPLow};
+use hartrace_encoder_hdl::registers::driver::te::{HartraceTeStatus, TrTeControl};
 use hartrace_encoder_hdl::top::{Encapsulation, Sink, Standard, TimeSource, TopConfig, top};
 use hartrace_encoder_hdl::{Config, Overflow};
 use hartrace_hdl_tools::verilate::Design;
@@ -39,6 +39,8 @@ fn main() {
         Trial::test("frames", frames),
         Trial::test("records", records::records),
         Trial::test("two_harts", two_harts),
+        Trial::test("abort/drops", || abort(Overflow::Drop)),
+        Trial::test("abort/stalls", || abort(Overflow::Stall)),
     ];
     let trials = trials.into_iter().map(|trial| trial.with_ignored_flag(missing));
     libtest_mimic::run(&args, trials.collect()).exit();
@@ -232,18 +234,77 @@ fn stops_on_wrap(rig: &mut Rig) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Refused writes to memory are reported, and nothing stops.
+/// A write that memory refuses is reported and switches the sink off; the hart goes on. A sink whose pointer is not in
+/// its buffer is not switched on, and writes nothing.
 fn refused(rig: &mut Rig) -> Result<(), Failed> {
     rig.start_ram(START, SIZE, TrRamControl::default())?;
     rig.memory()?.refuse_from = 0;
     plain(rig, 300)?;
     rig.empty(0)?;
     rig.ram_empty()?;
-    assert!(rig.ram_status()?.error());
+    let status = rig.ram_status()?;
+    assert!(status.error() && status.lost() && !TrRamControl(rig.read(rig.sink())?).enable());
+    rig.memory()?.refuse_from = u64::MAX;
+
+    rig.start_ram(START, SIZE, TrRamControl::default())?;
+    rig.stop_ram()?;
+    let (base, on) = (rig.sink(), TrRamControl::default().with_active(true));
+    for outside in [START - 8, START + SIZE, 0] {
+        rig.write(base + TrRamWPLow::OFFSET, outside)?;
+        rig.write(base, on.with_enable(true).0)?;
+        assert!(!TrRamControl(rig.read(base)?).enable() && rig.ram_status()?.outside());
+        let bursts = rig.memory()?.bursts;
+        plain(rig, 300)?;
+        rig.empty(0)?;
+        assert_eq!(rig.memory()?.bursts, bursts, "nothing is written");
+        assert!(rig.ram_status()?.lost());
+    }
     rig.memory()?.refuse_from = u64::MAX;
     rig.stop_ram()?;
     let Rig { port: Port::Memory(memory), sim, .. } = rig else { return Err("no memory".into()) };
     memory.rest(sim);
+    Ok(())
+}
+
+/// A receiver that takes nothing: the encoder stays in use until it is switched off a second time. What it held is gone,
+/// which a register and the first packets of the next trace say.
+fn abort(overflow: Overflow) -> Result<(), Failed> {
+    let encoder = Config { overflow, ..named("small") };
+    let config = TopConfig { sink: Sink::AXI_STREAM, encoder, ..TopConfig::default() };
+    let mut rig = Rig::new(&config, 5)?;
+    let session = Session { setting: Setting::default(), triggers: false };
+    let control = |rig: &mut Rig| rig.read(page(0)).map(TrTeControl);
+    let dropped = |rig: &mut Rig| {
+        rig.read(page(0) + HartraceTeStatus::OFFSET).map(|word| HartraceTeStatus(word).dropped())
+    };
+    rig.stall = 100;
+    plain(&mut rig, 2_000)?;
+    rig.cycles(3_000)?;
+    rig.write(page(0), 0)?;
+    rig.cycles(3_000)?;
+    assert!(control(&mut rig)?.active() && !dropped(&mut rig)?, "it waits for the receiver");
+    rig.write(page(0), 0)?;
+    rig.wait(page(0), |word| !TrTeControl(word).active())?;
+    assert!(dropped(&mut rig)?);
+
+    // What was behind the encoder is still there, and leaves.
+    rig.stall = 0;
+    rig.cycles(1_000)?;
+    let first = std::mem::take(&mut rig.harts[0].expected);
+    rig.harts[0].load(&mut rig.rng.fork(), 4_000);
+    rig.start(0, &session)?;
+    rig.harts[0].reports_loss();
+    assert!(!dropped(&mut rig)?, "of another trace");
+    rig.cycles(1_500)?;
+    rig.stop(0, &session)?;
+    rig.empty(0)?;
+    let bytes = rig.stream()?.received.clone();
+    let (payloads, _) = rig.payloads(&bytes)?;
+    let (got, second) = (&payloads[&0], &rig.harts[0].expected);
+    let before = got.len() - second.len();
+    assert!(before < first.len() && before > 5 && second.len() > 20, "{before} of {}", first.len());
+    assert_eq!(got[..before], first[..before]);
+    assert_eq!(got[before..], second[..]);
     Ok(())
 }
 

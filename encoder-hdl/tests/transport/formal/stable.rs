@@ -1,5 +1,6 @@
 //! Offered outputs of a block are stable until they are taken.
 
+use crate::within::{ring_is_constant, stays_within};
 use hartrace_encap::EncapParams;
 use hartrace_encoder_hdl::transport::{
     Aligner, Frame, MemorySink, Packer, aligner, atb_sink, axis_sink, encapsulator, fifo,
@@ -13,7 +14,18 @@ const fn stream(valid: &'static str, ready: &'static str, data: &'static [&'stat
 }
 
 fn stable(block: &Component, inputs: &[Stream], outputs: &[Stream]) -> Component {
+    stable_where(block, inputs, outputs, |_| ())
+}
+
+/// The same, with more assumptions or claims.
+fn stable_where(
+    block: &Component,
+    inputs: &[Stream],
+    outputs: &[Stream],
+    more: impl FnOnce(&Rig),
+) -> Component {
     let rig = Rig::new(block);
+    more(&rig);
     inputs.iter().for_each(|stream| rig.assume_kept(*stream));
     outputs.iter().for_each(|stream| rig.assert_kept(*stream));
     rig.finish()
@@ -37,6 +49,24 @@ fn stable_funnel(sources: u32) -> Component {
     rig.finish()
 }
 
+/// The address of a burst and its words are stable, while the ring is.
+fn memory_sink_stable() -> Proof {
+    let sink = MemorySink { word_bytes: 4, addr_width: 12, burst_words: 4 };
+    let packed_in = stream("valid_i", "ready_o", &["data_i", "len_i", "last_i"]);
+    let outputs = [
+        stream("awvalid_o", "awready_i", &["awaddr_o", "awlen_o"]),
+        stream("wvalid_o", "wready_i", &["wdata_o", "wlast_o"]),
+    ];
+    let bare = stable_where(&memory_sink(sink), &[packed_in], &outputs, ring_is_constant);
+    let helped = stable_where(&memory_sink(sink), &[packed_in], &outputs, |rig| {
+        ring_is_constant(rig);
+        stays_within(rig, sink.burst_words);
+    });
+    Proof::any_run("memory_sink_stable", &bare, 9)
+        .by_induction(&helped, 2)
+        .refuted_by("sent = sends & !address_d & !data_d", "sent = sends & !data_d")
+}
+
 pub(crate) fn proofs() -> Vec<Proof> {
     let words_in = stream("valid_i", "ready_o", &["data_i"]);
     let words_out = stream("valid_o", "ready_i", &["data_o"]);
@@ -50,7 +80,6 @@ pub(crate) fn proofs() -> Vec<Proof> {
         &["data_i", "len_i", "flow_i", "src_id_i", "type_i", "stamp_i"],
     );
     let frame = Frame::Encap(EncapParams::new(5, 2, 1).unwrap());
-    let sink = MemorySink { word_bytes: 4, addr_width: 12, burst_words: 4 };
     let pack = |mark_end| packer(Packer { max_bytes: 6, word_bytes: 4, mark_end });
     let flush = stream("flush_i", "flushed_o", &[]);
 
@@ -95,19 +124,7 @@ pub(crate) fn proofs() -> Vec<Proof> {
             4,
         )
         .refuted_by("atdata_o = data_i", "atdata_o = afvalid_i ? 32'd0 : data_i"),
-        Proof::any_run(
-            "memory_sink_stable",
-            &stable(
-                &memory_sink(sink),
-                &[packed_in],
-                &[
-                    stream("awvalid_o", "awready_i", &["awaddr_o", "awlen_o"]),
-                    stream("wvalid_o", "wready_i", &["wdata_o", "wlast_o"]),
-                ],
-            ),
-            9,
-        )
-        .refuted_by("sent = sends & !address_d & !data_d", "sent = sends & !data_d"),
+        memory_sink_stable(),
         Proof::any_run(
             "aligner_stable",
             &stable(

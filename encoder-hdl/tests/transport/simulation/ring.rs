@@ -29,6 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     }
     trials.push(Trial::test("memory/stops_on_wrap", move || stops_on_wrap(params, stamped)));
     trials.push(Trial::test("memory/refused_writes", move || refused(params, stamped)));
+    trials.push(Trial::test("memory/outside", move || outside(params, stamped)));
     trials
 }
 
@@ -203,7 +204,7 @@ fn stops_on_wrap(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Errors of memory are reported, and the sink continues.
+/// A write that memory refuses is reported and stops the sink: nothing is written after what was on its way.
 fn refused(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     let mut target = Target::new(params, frame)?;
     let mut rng = Rng::with_seed(1);
@@ -213,11 +214,52 @@ fn refused(params: MemorySink, frame: Frame) -> Result<(), Failed> {
     assert_eq!(target.status("error_o"), 0, "not yet");
     target.send(&mut rng, 100, (0, 50), 0)?;
     assert_eq!(target.status("error_o"), 1);
+    assert_eq!(target.status("stopped_o"), 1);
+    assert_eq!(target.status("lost_o"), 1, "the rest is thrown away");
     target.memory.refuse_from = u64::MAX;
+    let bursts = target.memory.bursts;
     target.send(&mut rng, 10, (0, 50), 0)?;
+    assert_eq!(target.memory.bursts, bursts, "stopped");
     assert_eq!(target.status("error_o"), 1, "until it is cleared");
+    let enable = target.sim.input("enable_i")?;
+    target.sim.set(enable, 0);
+    target.sim.clock()?;
     target.configure(START, 0x8000, false)?;
     target.sim.settle()?;
-    assert_eq!(target.status("error_o"), 0);
+    for flag in ["error_o", "stopped_o", "lost_o"] {
+        assert_eq!(target.status(flag), 0, "{flag}");
+    }
+    target.send(&mut rng, 10, (0, 50), 0)?;
+    assert!(target.memory.bursts > bursts, "it is on again");
+    Ok(())
+}
+
+/// A pointer outside of the ring, below or above it, or a ring that ends before it starts: nothing is written, and
+/// what comes is lost with a report.
+fn outside(params: MemorySink, frame: Frame) -> Result<(), Failed> {
+    let mut target = Target::new(params, frame)?;
+    let word = target.word;
+    let pointers = [START - word, START + 0x400, START + 0x1400, 0];
+    let rings = pointers.map(|wp| (START, START + 0x400 - word, wp));
+    for (start, limit, wp) in rings.into_iter().chain([(START + word, START, START)]) {
+        for (name, value) in [("start_i", start), ("limit_i", limit)] {
+            let input = target.sim.input(name)?;
+            target.sim.set(input, value);
+        }
+        let enable = target.sim.input("enable_i")?;
+        target.sim.set(enable, 0);
+        for (write, value) in [(1, wp), (0, 0)] {
+            let [write_port, port] = [target.sim.input("wp_we_i")?, target.sim.input("wp_i")?];
+            target.sim.set(write_port, write);
+            target.sim.set(port, value);
+            target.sim.clock()?;
+        }
+        target.sim.set(enable, 1);
+        target.sim.settle()?;
+        assert_eq!(target.status("outside_o"), 1, "{start:#x} {limit:#x} {wp:#x}");
+        target.send(&mut Rng::with_seed(2), 50, (50, 50), 0)?;
+        assert_eq!(target.memory.bursts, 0, "{start:#x} {limit:#x} {wp:#x}");
+        assert_eq!([target.status("lost_o"), target.status("wp_o")], [1, wp]);
+    }
     Ok(())
 }

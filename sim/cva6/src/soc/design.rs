@@ -27,6 +27,8 @@ pub struct SocConfig {
     pub top: TopConfig,
     /// How connectors build blocks.
     pub building: Building,
+    /// Whether harts wait for their encoders when those ask for it.
+    pub waits: bool,
 }
 
 impl SocConfig {
@@ -35,6 +37,7 @@ impl SocConfig {
     #[must_use]
     pub fn new(encoder: Config, harts: u32) -> Self {
         let src_id_bits = if harts > 1 { 8 } else { 0 };
+        let waits = encoder.overflow == Overflow::Stall;
         let top = TopConfig {
             harts,
             encapsulation: Encapsulation::Standard(Standard { src_id_bits, ..Standard::default() }),
@@ -42,7 +45,7 @@ impl SocConfig {
             encoder,
             ..TopConfig::default()
         };
-        Self { top, building: Building::default() }
+        Self { top, building: Building::default(), waits }
     }
 
     /// Creates a configuration in which one core has access to the registers of its encoder, and the sink writes into the memory of
@@ -83,12 +86,14 @@ impl SocConfig {
         self
     }
 
-    /// Makes harts wait for their encoders when there is no room, if so.
+    /// Makes harts wait for their encoders when there is no room, if so. An encoder with which this can be chosen is
+    /// asked for it by [`Setting::stall`](hartrace_lockstep::Setting::stall).
     #[must_use]
     pub fn waiting(mut self, is_so: bool) -> Self {
-        if is_so {
+        if is_so && !self.top.encoder.may_stall() {
             self.top.encoder.overflow = Overflow::Stall;
         }
+        self.waits |= is_so;
         self
     }
 
@@ -96,13 +101,14 @@ impl SocConfig {
     #[must_use]
     pub fn connector(&self) -> Connector {
         let connector = Connector::for_encoder(&self.top.encoder);
-        Connector { building: self.building, ..connector }.with_commit_ports(COMMIT_PORTS)
+        Connector { building: self.building, holds: self.waits, ..connector }
+            .with_commit_ports(COMMIT_PORTS)
     }
 
-    /// Returns whether a hart waits for its encoder when there is no room.
+    /// Returns whether a hart can wait for its encoder when there is no room.
     #[must_use]
     pub fn stalls(&self) -> bool {
-        self.top.encoder.overflow == Overflow::Stall
+        self.waits
     }
 
     /// Returns the width of the cores, which addresses have or come near to.
@@ -121,6 +127,9 @@ impl SocConfig {
         if encoder.lanes > COMMIT_PORTS {
             let (value, needs) = (encoder.lanes.into(), COMMIT_PORTS.into());
             return Err(SocError::Fit { name: "lanes", value, needs });
+        }
+        if encoder.overflow == Overflow::Stall && !self.waits {
+            return Err(SocError::Waits);
         }
         if self.is_self_hosted() && (self.top.sink != Sink::MEMORY || self.top.harts != 1) {
             return Err(SocError::SelfHosted("there is one hart, and words of 8 bytes"));
@@ -215,7 +224,7 @@ fn attached(
     [inputs, outputs]: [&[ModelPort]; 2],
 ) -> String {
     let mut m = Around::default();
-    for name in ["clk_i", "rst_ni", "flush_i"] {
+    for name in ["clk_i", "rst_ni"] {
         m.port("input ", "", name);
     }
     let common = ["clk_i", "rst_ni"];
@@ -242,7 +251,10 @@ fn attached(
                 name.to_owned()
             }
             Some((hart, rest)) if input => {
-                let told = format!("{}o", rest.trim_end_matches('i'));
+                let told = match rest.as_str() {
+                    "drained_i" => "empty_o".to_owned(),
+                    _ => format!("{}o", rest.trim_end_matches('i')),
+                };
                 match connector.ports().iter().any(|port| port.name == told) {
                     true => format!("blocks{hart}_{told}"),
                     // Context, triggers and similar signals, which this core does not have.
@@ -268,10 +280,8 @@ fn attached(
 
 /// Adds the connector of a hart; what it exchanges with the core is ports of the top module.
 fn hart(m: &mut Around, config: &SocConfig, hart: u32, connector: &Component, core: &[ModelPort]) {
-    let refused = if config.stalls() { "stall" } else { "lost" };
-    let encoder = &config.top.encoder;
-    for (has, name) in [(encoder.may_stall(), "stall"), (encoder.may_drop(), "lost")] {
-        if has {
+    for name in ["stall", "lost", "trace"] {
+        if name != "stall" || config.top.encoder.may_stall() {
             m.wire(1, &format!("encoder{hart}_{name}_o"));
         }
     }
@@ -279,10 +289,11 @@ fn hart(m: &mut Around, config: &SocConfig, hart: u32, connector: &Component, co
     for port in connector.ports() {
         let name = port.name.as_str();
         let wire = match name {
-            "clk_i" | "rst_ni" | "flush_i" => name.to_owned(),
+            "clk_i" | "rst_ni" => name.to_owned(),
             "stall_i" if config.stalls() => format!("encoder{hart}_stall_o"),
-            // Debug mode is the only kind of halt.
-            "stall_i" | "halted_i" => "'0".to_owned(),
+            "enable_i" => format!("encoder{hart}_trace_o"),
+            // Debug mode is the only kind of halt, the adapter loses nothing, and blocks end when tracing does.
+            "stall_i" | "halted_i" | "lost_i" | "flush_i" => "'0".to_owned(),
             _ if port.direction == Direction::Input => {
                 // Of a narrow core, the lower part.
                 format!("hart{hart}_{FOR_CONNECTOR}{name}[{}:0]", port.width - 1)
@@ -312,9 +323,14 @@ fn hart(m: &mut Around, config: &SocConfig, hart: u32, connector: &Component, co
     for (name, range, from) in [
         ("itype", connector_range(connector, "itype_o"), format!("blocks{hart}_itype_o")),
         ("iretire", connector_range(connector, "iretire_o"), format!("blocks{hart}_iretire_o")),
-        ("pending", "[0:0]".into(), format!("~blocks{hart}_empty_o")),
         ("missed", "[0:0]".into(), format!("blocks{hart}_lost_o")),
-        ("refused", "[0:0]".into(), format!("encoder{hart}_{refused}_o")),
+        (
+            "held",
+            "[0:0]".into(),
+            if config.stalls() { format!("encoder{hart}_stall_o") } else { "'0".into() },
+        ),
+        ("lost", "[0:0]".into(), format!("encoder{hart}_lost_o")),
+        ("traces", "[0:0]".into(), format!("encoder{hart}_trace_o")),
         ("queue_level", "[15:0]".into(), format!("16'(i_te_top.i_hart{hart}.i_core.room_taken_q)")),
     ] {
         let port = format!("hart{hart}_{name}_o");

@@ -62,6 +62,11 @@ pub enum SocError {
     /// A core cannot trace itself in this system.
     #[error("a core cannot trace itself here: {0}")]
     SelfHosted(&'static str),
+    /// An encoder makes its hart wait, and the hart does not.
+    #[error(
+        "the encoder makes the core wait, which this system does not: SocConfig::waiting builds one that does"
+    )]
+    Waits,
     /// What left a connector is not what was executed.
     #[error("the connector: {0}")]
     Blocks(String),

@@ -13,19 +13,21 @@ use std::collections::VecDeque;
 pub(crate) struct HartWatch<'a> {
     pub(crate) follow: RoundTripCheck<'a>,
     rows: Rows,
-    /// What was executed, but has not left the connector, and in which cycle.
+    /// What was executed in this cycle.
+    fresh: Vec<(Retired, u64)>,
+    /// What was executed while it was traced, but has not left the connector, and in which cycle.
     inside: VecDeque<(Retired, u64)>,
     /// The cycles of instructions that the encoder accepted, if it has an internal clock.
     pub(crate) clock: Option<Clock>,
     lanes: u32,
     itype_width: u32,
     iretire_width: u32,
-    stalls: bool,
     itype: Output,
     iretire: Output,
-    refused: Output,
+    held: Output,
+    lost: Output,
+    traces: Output,
     missed: Output,
-    pub(crate) pending: Output,
     queue_level: Output,
     pub(crate) instructions: u64,
     pub(crate) traps: u64,
@@ -103,17 +105,18 @@ impl<'a> HartWatch<'a> {
         Ok(Self {
             follow,
             rows: Rows::new(soc.xlen()),
+            fresh: Vec::new(),
             inside: VecDeque::new(),
             clock: None,
             lanes: config.lanes.into(),
             itype_width: config.itype_width_p.into(),
             iretire_width: config.iretire_width_p.into(),
-            stalls: soc.stalls(),
             itype: port("itype")?,
             iretire: port("iretire")?,
-            refused: port("refused")?,
+            held: port("held")?,
+            lost: port("lost")?,
+            traces: port("traces")?,
             missed: port("missed")?,
-            pending: port("pending")?,
             queue_level: port("queue_level")?,
             instructions: 0,
             traps: 0,
@@ -134,22 +137,26 @@ impl<'a> HartWatch<'a> {
             Event::Retired => self.instructions += 1,
             _ => self.traps += 1,
         }
-        self.inside.extend(self.rows.row(commit).into_iter().map(|row| (row, cycle)));
+        self.fresh.extend(self.rows.row(commit).into_iter().map(|row| (row, cycle)));
     }
 
     /// Called after a clock cycle, with the outputs before its edge. `also` receives what the encoder received.
     pub(crate) fn cycle(&mut self, sim: &Simulation, also: &mut dyn FnMut(Seen<'_>)) {
         self.peak = self.peak.max(sim.get(self.queue_level));
+        if sim.get(self.traces) == 1 {
+            self.inside.append(&mut self.fresh.drain(..).collect());
+        }
+        self.fresh.clear();
         if sim.get(self.missed) == 1 {
             self.differ("the connector has lost something".to_owned());
         }
         let (itypes, counts) = (sim.get(self.itype), sim.get(self.iretire));
         let mut left: Vec<(Retired, u64)> = Vec::new();
-        let refused = sim.get(self.refused) == 1;
-        if refused && self.stalls {
+        if sim.get(self.held) == 1 {
             self.stalled += 1;
             return;
         }
+        let refused = sim.get(self.lost) == 1;
         for lane in 0..self.lanes {
             let field = |word: u64, width: u32| word >> (lane * width) & ((1 << width) - 1);
             let itype = IType::try_from(field(itypes, self.itype_width) as u8).unwrap_or_default();

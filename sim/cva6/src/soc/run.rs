@@ -20,9 +20,6 @@ use std::path::{Path, PathBuf};
 /// Clock cycles of the reset of the encoders.
 const RESET: u32 = 4;
 
-/// Number of cycles within which the connectors must become empty after the last input.
-const DRAIN: u32 = 10_000;
-
 /// A program and the conditions of its run.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -210,6 +207,9 @@ fn trace_all(
             ));
         }
         soc.has(&setting.options)?;
+        if setting.stalls(&soc.config.top.encoder) && !soc.config.stalls() {
+            return Err(SocError::Waits);
+        }
         let mut link = Link::new(soc, &first.core, job.platform.seed)?;
         if let Some(path) = &job.waves {
             link.attached.waves(path)?;
@@ -301,20 +301,11 @@ impl Traced<'_> {
         Ok(())
     }
 
-    /// Resets the cores, so that nothing more retires, and switches tracing off.
+    /// Resets the cores, so that nothing more retires, and switches tracing off. What retired last is on its way.
     fn stop(&mut self, cores: &mut [Simulation]) -> Result<(), SocError> {
         for core in &mut *cores {
             let reset = core.input("rst_ni")?;
             core.set(reset, 0);
-        }
-        let flush = self.link.attached.input("flush_i")?;
-        self.link.attached.set(flush, 1);
-        for _ in 0..DRAIN {
-            self.tick(cores)?;
-            let Self { link, watch, .. } = self;
-            if watch.harts.iter().all(|hart| link.attached.get(hart.pending) == 0) {
-                break;
-            }
         }
         let off = self.setting.control(false).0;
         for hart in 0..self.watch.harts.len() {

@@ -180,10 +180,12 @@ impl System {
         if running {
             self.axi.request(now, &self.memory.requests(attached), bus);
         }
-        let (enabled, traced) = (self.enabled, &mut self.traced);
-        watch.cycle(attached, &mut |seen| match (seen, traced.last_mut()) {
-            (Seen::Accepted(rows), Some(part)) if enabled => part.extend_from_slice(rows),
-            _ => {}
+        let traced = &mut self.traced;
+        // Also what is still on its way when it is disabled.
+        watch.cycle(attached, &mut |seen| {
+            if let (Seen::Accepted(rows), Some(part)) = (seen, traced.last_mut()) {
+                part.extend_from_slice(rows);
+            }
         });
         let [written, offset, word] = self.register.map(|port| attached.get(port));
         if written == 1 {

@@ -101,9 +101,7 @@ fn inputs(config: &Config) -> Vec<Point> {
         let has = [true, config.comparators > 0, context, context, excint, excint, tval, tval];
         let by = Point::FILTERS.into_iter().zip(has).filter(|(_, has)| *has);
         points.extend(by.map(|(by, _)| Point::Filter { by, inside: flag }));
-        if config.may_drop() {
-            points.push(Point::Lost { several: flag });
-        }
+        points.push(Point::Lost { several: flag });
     }
     if config.triggers {
         points.extend((0..3).map(Point::Trigger));
@@ -124,7 +122,6 @@ fn packets(config: &Config, points: &mut Vec<Point>) {
         Reason::Restart => context || returns(config),
         Reason::Notify => config.triggers,
         Reason::CallAfterReturn | Reason::ReturnMismatch => returns(config),
-        Reason::Lost => config.may_drop(),
         _ => true,
     };
     let fixed = FIXED.into_iter().filter(|(_, reason)| possible(reason));

@@ -83,9 +83,10 @@ fn run(bench: &mut Bench, config: &Config, scenario: &Scenario) -> Result<(), Fa
             options.sequentially_inferred_jump |= always_inferred(scenario);
         })?;
     let setting = setting(scenario)?;
-    for traffic in
-        [Traffic::default(), Traffic { back_pressure: 600, idle: 300, seed: 1, clock: false }]
-    {
+    for traffic in [
+        Traffic::default(),
+        Traffic { back_pressure: 600, idle: 300, seed: 1, ..Traffic::default() },
+    ] {
         let mut payloads = Vec::new();
         let mut watch = |seen: Seen<'_>| {
             if let Seen::Payload(bytes, _) = seen {

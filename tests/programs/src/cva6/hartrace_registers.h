@@ -99,7 +99,7 @@
 
 /* trTeFilterControl: What a filter asks for. */
 #define TR_TE_FILTER_CONTROL_COUNT 1u
-#define TR_TE_FILTER_CONTROL_OFFSET(index) (0x400u + 0x00u * (index))
+#define TR_TE_FILTER_CONTROL_OFFSET(index) (0x400u + 0x20u * (index))
 #define TR_TE_FILTER_CONTROL_FILTER_ENABLE_SHIFT 0u
 #define TR_TE_FILTER_CONTROL_FILTER_ENABLE_MASK 0x00000001u
 #define TR_TE_FILTER_CONTROL_FILTER_MATCH_PRIVILEGE_SHIFT 1u
@@ -111,13 +111,13 @@
 
 /* trTeFilterMatchInst: The privilege levels that a filter asks for. */
 #define TR_TE_FILTER_MATCH_INST_COUNT 1u
-#define TR_TE_FILTER_MATCH_INST_OFFSET(index) (0x404u + 0x00u * (index))
+#define TR_TE_FILTER_MATCH_INST_OFFSET(index) (0x404u + 0x20u * (index))
 #define TR_TE_FILTER_MATCH_INST_FILTER_MATCH_CHOICE_PRIVILEGE_SHIFT 0u
 #define TR_TE_FILTER_MATCH_INST_FILTER_MATCH_CHOICE_PRIVILEGE_MASK 0x000000ffu
 
 /* trTeCompControl: What a comparator compares. */
 #define TR_TE_COMP_CONTROL_COUNT 1u
-#define TR_TE_COMP_CONTROL_OFFSET(index) (0x600u + 0x00u * (index))
+#define TR_TE_COMP_CONTROL_OFFSET(index) (0x600u + 0x20u * (index))
 #define TR_TE_COMP_CONTROL_COMP_P_INPUT_SHIFT 0u
 #define TR_TE_COMP_CONTROL_COMP_P_INPUT_MASK 0x00000003u
 #define TR_TE_COMP_CONTROL_COMP_P_INPUT_IADDR 0u /* the address of instructions */
@@ -140,27 +140,32 @@
 
 /* trTeCompPmatchLow: The first address of a range. */
 #define TR_TE_COMP_PMATCH_LOW_COUNT 1u
-#define TR_TE_COMP_PMATCH_LOW_OFFSET(index) (0x610u + 0x00u * (index))
+#define TR_TE_COMP_PMATCH_LOW_OFFSET(index) (0x610u + 0x20u * (index))
 #define TR_TE_COMP_PMATCH_LOW_COMP_P_MATCH_LOW_SHIFT 0u
 #define TR_TE_COMP_PMATCH_LOW_COMP_P_MATCH_LOW_MASK 0xffffffffu
 
 /* trTeCompPmatchHigh: The first address of a range. */
 #define TR_TE_COMP_PMATCH_HIGH_COUNT 1u
-#define TR_TE_COMP_PMATCH_HIGH_OFFSET(index) (0x614u + 0x00u * (index))
+#define TR_TE_COMP_PMATCH_HIGH_OFFSET(index) (0x614u + 0x20u * (index))
 #define TR_TE_COMP_PMATCH_HIGH_COMP_P_MATCH_HIGH_SHIFT 0u
 #define TR_TE_COMP_PMATCH_HIGH_COMP_P_MATCH_HIGH_MASK 0xffffffffu
 
 /* trTeCompSmatchLow: The last address of a range. */
 #define TR_TE_COMP_SMATCH_LOW_COUNT 1u
-#define TR_TE_COMP_SMATCH_LOW_OFFSET(index) (0x618u + 0x00u * (index))
+#define TR_TE_COMP_SMATCH_LOW_OFFSET(index) (0x618u + 0x20u * (index))
 #define TR_TE_COMP_SMATCH_LOW_COMP_S_MATCH_LOW_SHIFT 0u
 #define TR_TE_COMP_SMATCH_LOW_COMP_S_MATCH_LOW_MASK 0xffffffffu
 
 /* trTeCompSmatchHigh: The last address of a range. */
 #define TR_TE_COMP_SMATCH_HIGH_COUNT 1u
-#define TR_TE_COMP_SMATCH_HIGH_OFFSET(index) (0x61cu + 0x00u * (index))
+#define TR_TE_COMP_SMATCH_HIGH_OFFSET(index) (0x61cu + 0x20u * (index))
 #define TR_TE_COMP_SMATCH_HIGH_COMP_S_MATCH_HIGH_SHIFT 0u
 #define TR_TE_COMP_SMATCH_HIGH_COMP_S_MATCH_HIGH_MASK 0xffffffffu
+
+/* hartraceTeStatus: What the specification has no place for. */
+#define HARTRACE_TE_STATUS_OFFSET 0xe00u
+#define HARTRACE_TE_STATUS_DROPPED_SHIFT 0u
+#define HARTRACE_TE_STATUS_DROPPED_MASK 0x00000001u
 
 /* --- Trace RAM sink --- */
 
@@ -235,6 +240,8 @@
 #define HARTRACE_RAM_STATUS_ERROR_MASK 0x00000001u
 #define HARTRACE_RAM_STATUS_LOST_SHIFT 1u
 #define HARTRACE_RAM_STATUS_LOST_MASK 0x00000002u
+#define HARTRACE_RAM_STATUS_OUTSIDE_SHIFT 2u
+#define HARTRACE_RAM_STATUS_OUTSIDE_MASK 0x00000004u
 #define HARTRACE_RAM_STATUS_FILL_SHIFT 8u
 #define HARTRACE_RAM_STATUS_FILL_MASK 0x0000ff00u
 

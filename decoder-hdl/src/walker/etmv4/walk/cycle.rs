@@ -1,17 +1,17 @@
 //! What happens in a cycle.
 
-use super::Record;
 use super::place::{Held, Place};
-use crate::walker::etmv4::intake::COUNT_BITS;
+use crate::walker::etmv4::intake::{COUNT_BITS, Stored};
 use crate::walker::output::Cause;
-use crate::walker::present::{Found, Present, Stack};
+use crate::walker::present::{Present, Stack};
 use crate::walker::report::Said;
+use crate::walker::search::Found;
 use hartrace_decoder::block_table::Ends;
 use hartrace_rtl::{Block, Expr, Module, lit, zero};
 
 /// What a cycle depends on, and what it drives besides the registers.
 pub(super) struct Cycle<'a> {
-    pub(super) record: &'a Record<'a>,
+    pub(super) record: &'a Stored,
     pub(super) valid: &'a Expr,
     pub(super) after_loss: &'a Expr,
     pub(super) found: &'a Found,
@@ -110,11 +110,11 @@ impl Cycle<'_> {
         let first = m.let_("first", place.fresh.q.mux(&present.start, &place.pc.q));
         let after = m.let_("after", &place.here.q + lit(place.here.q.width(), 1));
         let nowhere = m.let_("nowhere", is(Ends::NoCode) | &place.missing.q);
-        let conditional = present.get("sequential");
-        let element = m.let_("is_element", present.ends.any() | &conditional);
+        let conditional = &present.word.sequential;
+        let element = m.let_("is_element", present.ends.any() | conditional);
         let jump = is(Ends::Jump) | is(Ends::Call);
         // Some trace units report a branch to the next instruction as not taken (O19).
-        let to_next = &jump & present.get("target").eq(&after);
+        let to_next = &jump & present.word.target.eq(&after);
         let always = (jump | &present.indirect) & !conditional & !to_next;
         let always = m.let_("is_always_taken", always);
         let taken = m.let_("taken", place.outcomes.q.bit(0) & present.ends.any());
@@ -263,7 +263,7 @@ impl Cycle<'_> {
             .elsif(&known.always & !&known.taken, |b| self.lose(b, known, Cause::NotTaken))
             .otherwise(|b| {
                 let direct = &known.taken & !&known.leaves;
-                let to = direct.mux(present.get("target"), &known.after);
+                let to = direct.mux(&present.word.target, &known.after);
                 let to = match &known.returns {
                     Some(returns) => returns.at_once.mux(&returns.top, to),
                     None => to,

@@ -1,7 +1,8 @@
 //! Where the walker is, and the block that waits for what follows it.
 
 use crate::walker::etmv4::intake::{ATOM_BITS, COUNT_BITS};
-use crate::walker::present::{Found, Present};
+use crate::walker::present::Present;
+use crate::walker::search::Found;
 use hartrace_decoder::block_table::{Ends, WordLayout};
 use hartrace_rtl::{Block, Expr, Module, Reg, lit, zero};
 

@@ -11,7 +11,7 @@ impl Cycle<'_> {
         let Self { record, place, .. } = self;
         let is = |class| record.is(class);
         let (following, context) = (&place.following, &place.context);
-        b.when(record.get("broken") & &following.q, |b| self.lose(b, known, Cause::UnknownAddress))
+        b.when(&record.broken & &following.q, |b| self.lose(b, known, Cause::UnknownAddress))
             .elsif(is(Class::Malformed), |b| {
                 b.set(self.take, true);
                 b.when(&following.q, |b| self.lose(b, known, Cause::Malformed));
@@ -51,27 +51,27 @@ impl Cycle<'_> {
             })
             .elsif(is(Class::Context) | is(Class::Nothing), |b| {
                 b.set(self.take, true);
-                b.set(&context.d, &context.q | record.get("context"));
+                b.set(&context.d, &context.q | &record.context);
             })
             .elsif(is(Class::Address), |b| {
                 b.set(self.take, true);
-                b.set(&context.d, &context.q | record.get("context"));
+                b.set(&context.d, &context.q | &record.context);
                 self.arrive(b);
-                b.when(!&context.q & !record.get("context"), |b| {
+                b.when(!&context.q & !&record.context, |b| {
                     b.set(&place.told.d, &place.told.q);
                 });
             })
             .elsif(is(Class::Q), |b| {
                 b.set(self.take, true);
                 self.gap(b, Cause::Unsupported);
-                b.when(record.get("addressed"), |b| self.arrive(b))
+                b.when(&record.addressed, |b| self.arrive(b))
                     .otherwise(|b| b.set(&known.strays, true));
             })
             .otherwise(|b| {
-                let target = is(Class::Exception) & record.get("target");
+                let target = is(Class::Exception) & &record.target;
                 b.when(target, |b| {
                     b.set(self.take, true);
-                    b.set(&context.d, &context.q | record.get("context"));
+                    b.set(&context.d, &context.q | &record.context);
                     self.release(b);
                     self.arrive(b);
                 })
@@ -103,7 +103,7 @@ impl Cycle<'_> {
     /// Takes the outcomes of the record.
     fn load(&self, b: &mut Block) {
         b.set(self.take, true);
-        let atoms = self.record.get("address");
+        let atoms = &self.record.address;
         b.set(&self.place.left.d, atoms.trunc(COUNT_BITS));
         b.set(&self.place.outcomes.d, atoms.slice(COUNT_BITS, ATOM_BITS));
     }
@@ -119,9 +119,9 @@ impl Cycle<'_> {
             b.set(self.take, true);
             self.stray(b, known, cause);
         };
-        let context = &place.context.q | record.get("context");
+        let context = &place.context.q | &record.context;
         b.set(&place.context.d, &context);
-        b.when(!record.get("addressed") | &place.need.q | !context, over)
+        b.when(!&record.addressed | &place.need.q | !context, over)
             .elsif(&known.nowhere | !&found.code, |b| astray(b, Cause::NoCode))
             .elsif(&place.inside.q | &found.inside, |b| astray(b, Cause::InsideInstruction))
             .elsif(known.first.ge(&found.offset), over)

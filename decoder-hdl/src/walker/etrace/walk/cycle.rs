@@ -2,12 +2,13 @@
 
 use super::goal::{Goal, Leads};
 use super::place::{Place, State, Visit};
-use super::{COUNTED, Record, STATE_BITS};
+use super::{COUNTED, STATE_BITS, field};
 use crate::walker::etrace::Config;
-use crate::walker::etrace::intake::{Class, OUTCOME_BITS};
+use crate::walker::etrace::intake::{Class, OUTCOME_BITS, Stored};
 use crate::walker::output::Cause;
-use crate::walker::present::{Found, Present};
+use crate::walker::present::Present;
 use crate::walker::report::Said;
+use crate::walker::search::Found;
 use crate::wires::any;
 use hartrace_decoder::block_table::Ends;
 use hartrace_rtl::{Block, Expr, Module, lit, zero};
@@ -15,7 +16,7 @@ use hartrace_rtl::{Block, Expr, Module, lit, zero};
 /// What a cycle depends on.
 pub(super) struct Inputs<'a> {
     pub(super) config: &'a Config,
-    pub(super) record: &'a Record<'a>,
+    pub(super) record: &'a Stored,
     pub(super) valid: &'a Expr,
     pub(super) after_loss: &'a Expr,
     pub(super) found: &'a Found,
@@ -115,7 +116,7 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
             .elsif(&goal.report, |b| {
                 b.set(take, true);
                 if passing {
-                    let unsaid = &goal.addressed & !record.get("passing");
+                    let unsaid = &goal.addressed & !&record.passing;
                     b.set(&visit.undecided.d, unsaid);
                 }
                 if let Some((number, wrong)) = &outcomes.predicted {
@@ -131,7 +132,7 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
         b.set(&lost.d, false);
         b.set(&trapped.d, false);
         b.set(&visit.undecided.d, false);
-        b.set(&privilege.d, record.get("privilege"));
+        b.set(&privilege.d, &record.privilege);
         b.set(forgets, true);
         reach(b);
         b.set(&in_sequence.d, false);
@@ -139,16 +140,16 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
         b.set(moved_to, &goal.block);
         b.when(&goal.traps | !&open, |b| b.set(&from.d, &goal.offset));
         outcomes.clear(b);
-        b.when(&found.branch, |b| outcomes.only(b, &record.get("outcomes").bit(0)));
+        b.when(&found.branch, |b| outcomes.only(b, &record.outcomes.bit(0)));
     };
     // Both kinds of synchronisation, up to where it is known to be usable.
-    let not_a_branch = m.let_("not_a_branch", !&found.branch & !record.get("outcomes").bit(0));
+    let not_a_branch = m.let_("not_a_branch", !&found.branch & !record.outcomes.bit(0));
     let self_loop = at_last.q.clone()
-        & !present.get("span").any()
-        & present.get("target").eq(&here.q)
+        & !present.word.span.any()
+        & present.word.target.eq(&here.q)
         & branch
             .mux(outcomes.count.q.any() & !outcomes.known.q.bit(0), &jumped & !&present.indirect);
-    let faulted = m.let_("faulted", record.get("fetch") & !self_loop);
+    let faulted = m.let_("faulted", &record.fetch & !self_loop);
 
     m.comb(|b| {
         b.set(take, false);
@@ -172,27 +173,27 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
                 });
             })
             .elsif(record.is(Class::Support), |b| {
-                b.when(&open & &visit.undecided.q & record.get("ended"), |b| {
+                b.when(&open & &visit.undecided.q & &record.ended, |b| {
                     b.set(&visit.deciding.d, true);
                     go(b);
                 })
                 .otherwise(|b| {
                     b.set(take, true);
                     b.set(&visit.undecided.d, false);
-                    b.when(record.get("off"), |b| {
+                    b.when(&record.off, |b| {
                         flush(b);
                         outcomes.clear(b);
                         b.set(&on.d, false);
                         b.set(&lost.d, false);
                         b.set(&trapped.d, false);
-                        b.when(record.get("overflow"), |b| {
+                        b.when(&record.overflow, |b| {
                             b.set(&said.gap, true);
                             b.set(&said.cause, lit(Cause::BITS, Cause::TraceLost as u128));
                         });
                     });
                 });
             })
-            .elsif(&goal.traps & !record.get("handler"), |b| {
+            .elsif(&goal.traps & !&record.handler, |b| {
                 b.note("Another trap follows before any instruction of the handler.");
                 b.set(take, true);
                 flush(b);
@@ -202,7 +203,7 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
                 outcomes.clear(b);
             })
             .elsif(&goal.traps | &goal.starts, |b| {
-                b.when(!&goal.addressed | !record.get("known"), |b| {
+                b.when(!&goal.addressed | !&record.known, |b| {
                     flush(b);
                     gap(b, Cause::UnknownAddress);
                     b.set(take, true);
@@ -222,7 +223,7 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
                 .elsif(&goal.starts & &open & !&walked.q, |b| {
                     b.set(&visit.undecided.d, false);
                     b.when(&found.branch, |b| {
-                        outcomes.append(b, &lit(1, 1), &record.get("outcomes"));
+                        outcomes.append(b, &lit(1, 1), &record.outcomes);
                     });
                     go(b);
                 })
@@ -243,22 +244,22 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
                 b.set(&visit.deciding.d, true);
                 go(b);
             })
-            .elsif(&goal.addressed & !record.get("known"), |b| {
+            .elsif(&goal.addressed & !&record.known, |b| {
                 flush(b);
                 gap(b, Cause::UnknownAddress);
                 b.set(take, true);
             })
             .otherwise(|b| {
-                let map = record.get("outcomes");
+                let map = &record.outcomes;
                 match &outcomes.predicted {
-                    None => outcomes.append(b, &record.get("branches"), &map),
+                    None => outcomes.append(b, &record.branches, map),
                     Some((number, wrong)) => {
-                        b.when(record.get("counted"), |b| {
+                        b.when(field(&record.counted), |b| {
                             let width = OUTCOME_BITS + 1;
                             b.set(&number.d, map.zext(width) + lit(width, COUNTED));
-                            b.set(&wrong.d, record.get("mispredicted"));
+                            b.set(&wrong.d, field(&record.mispredicted));
                         })
-                        .otherwise(|b| outcomes.append(b, &record.get("branches"), &map));
+                        .otherwise(|b| outcomes.append(b, &record.branches, map));
                     }
                 }
                 go(b);
@@ -276,7 +277,7 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
             .elsif(&goal.arrives, |b| {
                 b.set(&from.d, &first);
                 b.set(&fresh.d, false);
-                b.set(&in_sequence.d, !&fresh.q | present.get("span").any() | &in_sequence.q);
+                b.set(&in_sequence.d, !&fresh.q | present.word.span.any() | &in_sequence.q);
                 b.when(&goal.to_branch, |b| {
                     b.set(&pc.d, &present.last);
                     b.set(&at_last.d, true);
@@ -287,8 +288,8 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
                 b.set(&visit.last.d, &goal.last);
                 b.set(&visit.branch.d, &goal.branch);
                 if let Some((reported, depth)) = &visit.depth {
-                    b.set(&reported.d, record.get("irreport"));
-                    b.set(&depth.d, record.get("irdepth"));
+                    b.set(&reported.d, field(&record.irreport));
+                    b.set(&depth.d, field(&record.irdepth));
                 }
                 end(b, true);
             })
@@ -325,7 +326,7 @@ pub(super) fn assign(m: &Module, inputs: &Inputs<'_>, driven: &Driven<'_>) {
                 b.set(&patience.d, &patience.q + lit(config.patience, 1));
                 b.when(branch, |b| {
                     outcomes.step(b);
-                    b.set(updates, record.get("branch_prediction"));
+                    b.set(updates, &record.branch_prediction);
                     b.set(&patience.d, zero(config.patience));
                 });
                 b.when(&leads.hits, |b| {

@@ -1,9 +1,10 @@
 //! Where a walk ends, and where the present block leads.
 
 use super::place::{Place, Visit};
-use super::{Predictor, Record};
-use crate::walker::etrace::intake::Class;
-use crate::walker::present::{Found, Present, Stack};
+use super::{Predictor, field};
+use crate::walker::etrace::intake::{Class, Stored};
+use crate::walker::present::{Present, Stack};
+use crate::walker::search::Found;
 use crate::wires::any;
 use hartrace_decoder::block_table::Ends;
 use hartrace_rtl::{Expr, Module, lit, zero};
@@ -30,7 +31,7 @@ pub(super) struct Goal {
 impl Goal {
     pub(super) fn new(
         m: &Module,
-        record: &Record<'_>,
+        record: &Stored,
         (found, present_branch): (&Found, &Expr),
         (place, visit): (&Place, &Visit),
         stack: Option<&Stack>,
@@ -40,7 +41,7 @@ impl Goal {
         let report = m.let_("report", record.is(Class::Report));
         let starts = m.let_("starts", record.is(Class::Start));
         let traps = m.let_("traps", record.is(Class::Trap));
-        let addressed = m.let_("addressed", record.get("addressed"));
+        let addressed = m.let_("addressed", &record.addressed);
         let to_branch = m.let_("to_branch", !deciding & &report & !&addressed);
         let block = m.let_("goal", deciding.mux(&visit.block.q, &found.block));
         let offset = m.let_("goal_offset", deciding.mux(&visit.offset.q, &found.offset));
@@ -48,16 +49,16 @@ impl Goal {
         let branch = m.let_("goal_branch", deciding.mux(&visit.branch.q, &found.branch));
         let bad = m.let_("bad_goal", !&found.code | &found.inside);
         let missing = m.let_("no_goal", !deciding & &addressed & &bad);
-        let as_target = m.let_("as_target", deciding | (&report & record.get("target")));
+        let as_target = m.let_("as_target", deciding | (&report & &record.target));
         // The outcome of a branch at the goal is sent with the goal.
         let pending = m.let_("pending", &to_branch | &branch);
         let outcomes = &place.outcomes;
         let counted = m.let_("counted", pending.mux(&outcomes.one, &outcomes.none));
         let (depth_fits, depth_said) = match (&visit.depth, stack) {
             (Some((reported, depth)), Some(stack)) => {
-                let said = deciding.mux(&reported.q, &report & record.get("irreport"));
+                let said = deciding.mux(&reported.q, &report & field(&record.irreport));
                 let said = m.let_("depth_said", said);
-                let depth = deciding.mux(&depth.q, record.get("irdepth"));
+                let depth = deciding.mux(&depth.q, field(&record.irdepth));
                 let width = depth.width().max(stack.depth.width());
                 let same = depth.zext(width).eq(stack.depth.zext(width));
                 (m.let_("depth_fits", !&said | &same), m.let_("depth_same", said & same))
@@ -66,7 +67,7 @@ impl Goal {
         };
         let (fresh, privilege) = (&place.fresh.q, &place.privilege.q);
         let later = m.let_("later", offset.gt(&place.pc.q));
-        let same_privilege = !&starts | deciding | privilege.eq(record.get("privilege"));
+        let same_privilege = !&starts | deciding | privilege.eq(&record.privilege);
         let passes_goal =
             !&as_target & block.eq(&place.here.q) & (fresh | &later) & depth_fits & same_privilege;
         let passes_branch = present_branch & (fresh | !&place.at_last.q);
@@ -106,7 +107,7 @@ pub(super) struct Leads {
 impl Leads {
     pub(super) fn new(
         m: &Module,
-        record: &Record<'_>,
+        record: &Stored,
         (present, branch): (&Present, &Expr),
         (place, goal): (&Place, &Goal),
         (stack, predictor): (Option<&Stack>, Option<&Predictor>),
@@ -114,19 +115,17 @@ impl Leads {
         m.section("Where the present block leads.");
         let (fresh, in_sequence) = (&place.fresh.q, &place.in_sequence.q);
         let index = place.here.q.width();
-        let implicit = record.get("implicit_return");
+        let implicit = &record.implicit_return;
         let follows =
-            fresh.mux(present.get("span").any() | in_sequence, !&place.at_last.q | in_sequence);
-        let by_constant = m.let_(
-            "by_constant",
-            present.get("sequential") & record.get("sequential_jump") & follows,
-        );
+            fresh.mux(present.word.span.any() | in_sequence, !&place.at_last.q | in_sequence);
+        let by_constant =
+            m.let_("by_constant", &present.word.sequential & &record.sequential_jump & follows);
         let by_stack = stack.map_or_else(
             || lit(1, 0),
             |stack| {
                 let failed = goal.depth_said.clone() & &goal.counted;
                 let known = stack.depth.any();
-                m.let_("by_stack", present.is(Ends::Return) & &implicit & known & !failed)
+                m.let_("by_stack", present.is(Ends::Return) & implicit & known & !failed)
             },
         );
         let hits = m.let_("hits", &present.indirect & !&by_constant & !&by_stack);
@@ -138,10 +137,10 @@ impl Leads {
             falls.gate(&after),
             hits.gate(&goal.block),
             stack.map_or_else(|| zero(index), |stack| by_return.gate(&stack.top)),
-            (!(&falls | &hits | by_return.clone())).gate(present.get("target")),
+            (!(&falls | &hits | by_return.clone())).gate(&present.word.target),
         ]);
         let to = m.let_("leads", to);
         let impatient = m.let_("impatient", place.patience.q.all());
-        Self { implicit, hits, taken, after, to, impatient }
+        Self { implicit: implicit.clone(), hits, taken, after, to, impatient }
     }
 }

@@ -1,7 +1,8 @@
 //! Where the walker is.
 
-use super::{Record, STATE_BITS};
+use super::STATE_BITS;
 use crate::walker::etrace::Config;
+use crate::walker::etrace::intake::Stored;
 use crate::walker::etrace::outcomes::Outcomes;
 use hartrace_rtl::{Expr, Module, Reg, zero};
 
@@ -39,7 +40,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn new(m: &Module, config: &Config, record: &Record<'_>, predicts: bool) -> Self {
+    pub(super) fn new(m: &Module, config: &Config, record: &Stored, predicts: bool) -> Self {
         let (offset, index) = (config.table.start_bits, config.table.index_bits);
         m.section("Where the walker is.");
         Self {
@@ -54,7 +55,7 @@ impl Place {
             in_sequence: m.reg("in_sequence", zero(1)),
             trapped: m.reg("trapped", zero(1)),
             walked: m.reg("walked", zero(1)),
-            privilege: m.reg("privilege", zero(record.get("privilege").width())),
+            privilege: m.reg("privilege", zero(record.privilege.width())),
             patience: m.reg("patience", zero(config.patience)),
             outcomes: Outcomes::new(m, predicts),
         }

@@ -1,20 +1,15 @@
 //! A program that traces itself with filters: what lies in memory is the part of its work that each lets pass.
 
 use crate::models::Kind;
-use crate::self_hosted::{Decoded, symbol, words};
+use crate::self_hosted::{Decoded, header_is_of, symbol, words};
 use hartrace_cva6_sim::Exit;
 use hartrace_cva6_sim::soc::{Job, SelfTraced};
 use hartrace_encoder_hdl::Config;
-use hartrace_encoder_hdl::top::header;
 use hartrace_etrace::ingress::{IType, Privilege, Retired};
 use hartrace_lockstep::{FilterRequest, Setting};
 use hartrace_tests::cva6::elf;
 use libtest_mimic::Failed;
 use std::collections::BTreeMap;
-
-/// The header that the program is built with.
-const HEADER: &str =
-    include_str!("../../../../../tests/programs/src/cva6/linux/hartrace_registers.h");
 
 /// Causes of an `ecall` in machine mode, and of a software interrupt.
 const ECALL_M: u64 = 11;
@@ -159,7 +154,7 @@ fn check(
 /// The core sets up a filter, works, and stops, again and again.
 pub(crate) fn filtered() -> Result<(), Failed> {
     let soc = Kind::LinuxSelfHosted.soc()?;
-    assert!(header(&soc.config().top)? == HEADER, "the header of the program is another");
+    header_is_of(soc, "src/cva6/linux")?;
     let job = Job { limit: 2_000_000, ..Job::new(elf("filtered")?) };
     let after = soc.run_self_hosted(&job)?;
     println!("{:?}, {} traces", after.run, after.traced.len());

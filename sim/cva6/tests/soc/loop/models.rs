@@ -3,7 +3,7 @@
 use hartrace_cva6_connector::Building;
 use hartrace_cva6_sim::Core;
 use hartrace_cva6_sim::soc::{Soc, SocConfig};
-use hartrace_encoder_hdl::{Config, Overflow};
+use hartrace_encoder_hdl::Config;
 use hartrace_hdl_tools::verilate::Model;
 use std::sync::{LazyLock, OnceLock};
 use std::time::Instant;
@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     SelfHosted,
     /// The configuration for an operating system, with contexts.
     Linux,
+    /// The same, and the core waits if it is asked to.
+    LinuxStall,
     /// The same, with blocks built one instruction after the other.
     LinuxSerialised,
     /// The configuration for an operating system, in a core that traces itself.
@@ -48,9 +50,8 @@ impl Kind {
                 SocConfig::new(small, 1)
             }
             Self::Full => SocConfig::new(named("full")?, 1),
-            Self::FullStall => {
-                SocConfig::new(Config { overflow: Overflow::Stall, ..named("full")? }, 1)
-            }
+            Self::FullStall => SocConfig::new(named("full")?, 1).waiting(true),
+            Self::LinuxStall => Self::Linux.config()?.waiting(true),
             Self::Cva6 => SocConfig::new(named("cva6")?, 1),
             Self::Serialised => {
                 SocConfig { building: Building::Serialised, ..SocConfig::new(named("cva6")?, 1) }
@@ -66,7 +67,7 @@ impl Kind {
 
     /// The system, built once. Several are built at the same time if several trials need them.
     pub(crate) fn soc(self) -> Result<&'static Soc, String> {
-        static BUILT: [OnceLock<Result<Soc, String>>; 12] = [const { OnceLock::new() }; 12];
+        static BUILT: [OnceLock<Result<Soc, String>>; 13] = [const { OnceLock::new() }; 13];
         BUILT[self as usize].get_or_init(|| self.build()).as_ref().map_err(Clone::clone)
     }
 

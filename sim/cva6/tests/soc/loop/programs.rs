@@ -8,6 +8,7 @@ use hartrace_cva6_sim::{Config, Exit, Latency};
 use hartrace_decoder::Image;
 use hartrace_hdl_tools::verilate::Options;
 use hartrace_isa::{Isa, Xlen};
+use hartrace_lockstep::Setting;
 use hartrace_lockstep::rtl_loop::LoopConfig;
 use hartrace_tests::cva6::elf;
 use libtest_mimic::{Failed, Trial};
@@ -171,15 +172,20 @@ fn losses() -> Result<(), Failed> {
 /// memory, so that memory sees no request withdrawn.
 fn stalls() -> Result<(), Failed> {
     // Memory keeps requests waiting, except in a program that needs its stores to arrive soon.
-    for (name, jitter) in [("calls", 2), ("exceptions", 2), ("interrupts", 0)] {
+    for (kind, number, name, jitter) in [
+        (Kind::FullStall, 0b1_1001, "calls", 2),
+        (Kind::FullStall, 0b1_1001, "exceptions", 2),
+        (Kind::FullStall, 0b1_1001, "interrupts", 0),
+        (Kind::LinuxStall, 0b1, "exceptions", 2),
+    ] {
         let mut job = Job::new(elf(name)?);
         job.platform.latency = Latency { cycles: 0, jitter };
         job.limit = 1_000_000;
-        let survey = Kind::FullStall.soc()?.survey(&job)?;
+        let survey = kind.soc()?.survey(&job)?;
         for back_pressure in [0, 990] {
             job.back_pressure = back_pressure;
-            job.setting = setting(modes(0b1_1001));
-            let outcome = trace(Kind::FullStall, &job, &survey)?;
+            job.setting = Setting { stall: true, ..setting(modes(number)) };
+            let outcome = trace(kind, &job, &survey)?;
             let hart = &outcome.harts[0];
             println!(
                 "{name}: {} cycles, {} without waiting, {} waited, {} requests withdrawn",
@@ -189,6 +195,35 @@ fn stalls() -> Result<(), Failed> {
             match back_pressure {
                 0 => assert!(hart.stalled < 100 && outcome.run.cycles < survey.run.cycles + 100),
                 _ => assert!(hart.stalled > 100 && outcome.run.cycles > survey.run.cycles),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A core that is stopped in the middle of whatever it does, also while it waits for an interrupt or for memory, as it nearly
+/// always does where an answer takes 700 cycles: everything that has retired is in the trace, though no later instruction
+/// ends its block.
+fn tails() -> Result<(), Failed> {
+    for (name, latency) in [
+        ("interrupts", Latency::default()),
+        ("calls", Latency::default()),
+        ("exceptions", Latency { cycles: 4, jitter: 9 }),
+        ("calls", Latency { cycles: 700, jitter: 0 }),
+    ] {
+        for limit in [2_000, 2_001, 3_517, 20_003] {
+            let mut job = Job::new(elf(name)?);
+            (job.platform.latency, job.limit) = (latency, limit);
+            let survey = survey(&job)?;
+            for kind in [Kind::Cva6, Kind::Serialised] {
+                let outcome = kind.soc()?.trace(&job, &survey).map_err(|e| e.to_string())?;
+                let hart = &outcome.harts[0];
+                let whole = hart.verified.decoded + hart.idle == hart.instructions;
+                assert!(hart.instructions > 5, "{} is too few to tell", hart.instructions);
+                if outcome.difference().is_some() || !whole || hart.lost > 0 {
+                    return Err(format!("{kind:?}, {name} for {limit} cycles: {hart:?}").into());
+                }
+                assert_eq!((outcome.run.exit, survey.run.exit), (Exit::Limit, Exit::Limit));
             }
         }
     }
@@ -316,6 +351,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     }
     trials.push(Trial::test("narrow/cut", cut));
     trials.push(Trial::test("losses", losses));
+    trials.push(Trial::test("tails", tails));
     trials.push(Trial::test("stalls", stalls));
     trials.push(Trial::test("two-harts", two_harts));
     trials.push(Trial::test("another-program-differs", other_program));

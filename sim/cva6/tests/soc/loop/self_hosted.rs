@@ -9,14 +9,27 @@ use hartrace_cva6_sim::soc::{Job, SelfTraced, Soc};
 use hartrace_cva6_sim::{Config as PlatformConfig, Core, Exit, Latency};
 use hartrace_decoder::{Config, Event, Fault, Image, Run, Sink, StreamPos, Tracer};
 use hartrace_encap::Item;
-use hartrace_encoder_hdl::Overflow;
 use hartrace_encoder_hdl::top::header;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_tests::cva6::elf;
 use libtest_mimic::{Failed, Trial};
+use std::fs;
+use std::path::Path;
 
-/// The header that the program is built with, which lies beside it.
-const HEADER: &str = include_str!("../../../../../tests/programs/src/cva6/hartrace_registers.h");
+/// Checks that the header in a folder of the sources of programs is that of a system. `HARTRACE_BLESS=1` writes it; the
+/// programs have to be built again then.
+pub(crate) fn header_is_of(soc: &Soc, folder: &str) -> Result<(), Failed> {
+    let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/programs");
+    let file = Path::new(programs).join(folder).join("hartrace_registers.h");
+    let text = header(&soc.config().top)?;
+    if hartrace_tests::bless() {
+        fs::write(&file, &text)?;
+    }
+    match fs::read_to_string(&file)? == text {
+        true => Ok(()),
+        false => Err(format!("{} is that of another system", file.display()).into()),
+    }
+}
 
 /// Bytes before and after a buffer that nobody may write to.
 const MARGIN: u64 = 64;
@@ -195,7 +208,7 @@ fn wrapped(soc: &Soc, job: &Job, after: &SelfTraced, report: &Report) -> Result<
 /// The core sets up, works, and stops, twice; memory answers at once, or later and at random.
 fn self_hosted(latency: Latency) -> Result<(), Failed> {
     let soc = Kind::SelfHosted.soc()?;
-    assert!(header(&soc.config().top)? == HEADER, "the header of the program is another");
+    header_is_of(soc, "src/cva6")?;
     let platform = PlatformConfig { latency, seed: latency.jitter, ..PlatformConfig::default() };
     let job = Job { limit: 2_000_000, platform, ..Job::new(elf("selfhosted")?) };
     let after = soc.run_self_hosted(&job)?;
@@ -217,8 +230,7 @@ fn refused() -> Result<(), Failed> {
     let survey = stream.survey(&job)?;
     let error = Kind::SelfHosted.soc()?.trace(&job, &survey).err().ok_or("nobody reads")?;
     assert!(error.to_string().contains("its own program has to"), "{error}");
-    let mut config = Kind::SelfHosted.config()?;
-    config.top.encoder.overflow = Overflow::Stall;
+    let config = Kind::SelfHosted.config()?.waiting(true);
     let core = Core::find()?;
     let error = Soc::build(&core, &config, &core.options()).err().ok_or("it is not supported")?;
     assert!(error.to_string().contains("a core that waits"), "{error}");
