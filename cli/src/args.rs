@@ -20,12 +20,12 @@ mod values;
 
 pub(crate) use claims::claim;
 pub(crate) use compare::CompareArgs;
-pub(crate) use decode::{CapturedArgs, DecodeArgs, Emit, ExportArgs, PageArgs};
+pub(crate) use decode::{CapturedArgs, DecodeArgs, Emit, ExportArgs, PageArgs, TopArgs};
 pub(crate) use events::EventsArgs;
 pub(crate) use follow::FollowArgs;
 pub(crate) use fpga::{FpgaCommand, FpgaCompareArgs, ReportArgs};
 pub(crate) use hdl::{DecoderArg, HdlArgs, ImageArgs, ProfileArgs};
-pub(crate) use input::{ConvertArgs, InputArgs};
+pub(crate) use input::{InputArgs, LogArgs};
 pub(crate) use inputs::check as check_inputs;
 pub(crate) use parts::{MergeArgs, PartArgs, PlanArgs};
 pub(crate) use perf::PerfArgs;
@@ -39,86 +39,93 @@ use clap::{Args, Parser, Subcommand};
 use hartrace_isa::Xlen;
 use std::path::PathBuf;
 
-/// RISC-V E-Trace: encode, inspect, compare and decode instruction traces.
+/// Processor trace: trace hardware, encoders, and decoders that tell what was executed
 #[derive(Debug, Parser)]
-#[command(name = "hartrace", version, after_help = AFTER_HELP)]
+#[command(name = "hartrace", version)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
-const AFTER_HELP: &str = "\
-Without a command, `demo` runs. `-` is standard input or output wherever a file is named.
-Exit status: 0 clean, 1 decoded with gaps (with --strict, ended by the first) or nothing to decode,
-2 usage error, 3 unreadable input, 4 check failed or captures differ.";
-
+/// The commands; `crate::help` has them in groups, with examples. The first line of each fits beside its name.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Execute a program, trace it, and check that the trace decodes to it
+    Run(ExecArgs),
     /// Encode an execution log as a trace
     Encode(EncodeArgs),
-    /// Convert an execution log to a trace file, and print a summary
-    Convert(ConvertArgs),
-    /// Record trace from a serial port or a pipe as a capture, until it ends or Ctrl-C
+    /// Record trace from a serial port or a pipe, until it ends or Ctrl-C
     Receive(ReceiveArgs),
-    /// List the packets of a capture, field by field
-    Dump(DumpArgs),
-    /// List packets with the reason for each, from an execution log or inferred from a capture
-    Explain(ExplainArgs),
-    /// Decode a capture with its program: addresses, listing, blocks, edges, coverage
+    /// Summarise an execution log, or convert it to a trace file
+    Log(LogArgs),
+    /// List what was executed: addresses, listing, blocks, edges, coverage
     Decode(DecodeArgs),
-    /// Write a format that other tools read: call stacks for Perfetto, callgrind, flame graphs, speedscope and pprof; coverage
-    /// for lcov; profiles for clang and BOLT
-    ///
-    /// Times are those of the trace. A trace without times counts instructions instead.
-    Export(ExportArgs),
-    /// Write a page that shows a trace: a timeline of calls, functions, code, loops, gaps and packets
+    /// Write a page for browsers: timeline of calls, functions, code, packets
     ///
     /// The page is one file, which any browser opens from disk. Time is the number of instructions.
     Report(PageArgs),
-    /// Identify an unknown capture: protocol, framing, parameters and modes, most of them with its program
-    Probe(ProbeArgs),
-    /// Pack a capture with its description and its programs into one file
-    Bundle(BundleArgs),
-    /// Compare two captures packet by packet
-    Diff(DiffArgs),
-    /// Compare what two captures of one program executed: where they diverge, and what one has more of
+    /// List the functions that executed most: self, total, calls
     ///
-    /// Counts the stretches that differ, until both traces agree again. The modes and encoders of the captures may differ.
-    /// The exit status is 4 if the executions differ.
-    Delta(DeltaArgs),
-    /// Decode a capture and compare it with the execution, instruction by instruction
-    Check(CheckArgs),
-    /// Count packets and bytes by format; with the program, also bits per instruction
+    /// Inlined functions count as called. Instructions of a function that calls itself count once in its total.
+    Top(TopArgs),
+    /// Write what other tools read: Perfetto, pprof, flame graphs, lcov, ...
+    ///
+    /// Call stacks for Perfetto, callgrind, flame graphs, speedscope and pprof; coverage for lcov; profiles for clang and BOLT.
+    /// Times are those of the trace. A trace without times counts instructions instead.
+    Export(ExportArgs),
+    /// Count packets and bytes by format, and bits per instruction
+    ///
+    /// Instructions are counted only if the program is known.
     Stats(StatsArgs),
-    /// Cut captures at synchronisations into parts that many machines can decode
+    /// List the packets, field by field
+    Dump(DumpArgs),
+    /// List the packets with the reason for each
+    ///
+    /// Of an execution log, the reasons are those of the encoder. Of a capture, they are inferred from the packets.
+    Explain(ExplainArgs),
+    /// Identify an unknown capture: protocol, framing, parameters and modes
+    ///
+    /// Most parameters can be found only with the program.
+    Probe(ProbeArgs),
+    /// Pack a capture, its description and its programs into one file
+    Bundle(BundleArgs),
+    /// Compare what two captures executed, or their packets
+    ///
+    /// Tells where the executions diverge, and what one has more of. Counts the stretches that differ, until both traces agree
+    /// again. The modes and encoders of the captures may differ. Captures of different programs, such as two builds of one, are
+    /// compared by the names of functions, each with its own. The exit status is 4 if the captures differ.
+    Diff(DiffArgs),
+    /// Compare a capture with the execution, instruction by instruction
+    Check(CheckArgs),
+    /// Cut captures at synchronisations into parts for many machines
     Plan(PlanArgs),
     /// Decode one part of a plan into a table
     Part(PartArgs),
     /// Join the tables of parts, and check that they fit together
     Merge(MergeArgs),
-    /// Execute a program, encode what retires, decode it again and compare
-    Run(ExecArgs),
-    /// Execute, encode, decode and compare the bundled programs in every mode
-    Demo(DemoArgs),
-    /// Compare trace compressors with E-Trace: bits per instruction, memory and gates of each
+    /// Compare trace compressors with E-Trace: bits, memory and gates
     Compare(CompareArgs),
-    /// Write the trace encoder, or a trace decoder, in SystemVerilog
-    Hdl(HdlArgs),
-    /// Write the blocks of a program as a table for the block walker behind a hardware decoder
-    Image(ImageArgs),
-    /// Print the edges that the profile behind a hardware decoder has counted, as `decode --emit edges` does
-    Profile(ProfileArgs),
-    /// Write small situations with programs, captures and expected results: a conformance kit for decoders
+    /// Write a conformance kit for decoders: captures and expected results
     Scenarios(FolderArgs),
+    /// Execute, trace, decode and compare the bundled programs in every mode
+    Demo(DemoArgs),
+    /// Generate a trace encoder, or a trace decoder, in SystemVerilog
+    Hdl(HdlArgs),
+    /// Write a file of encoder parameters in which every key is explained
+    Params(ParamsArgs),
     /// Simulate generated hardware with Verilator
     #[command(subcommand)]
     Sim(SimCommand),
-    /// Measure area and clock rate of the trace encoder and of trace decoders on FPGAs
+    /// Measure area and clock rate of generated hardware on FPGAs
     #[command(subcommand)]
     Fpga(FpgaCommand),
-    /// Write a file of encoder parameters in which every key is explained
-    Params(ParamsArgs),
-    /// Print completions for a shell, for example to ~/.local/share/bash-completion/completions/hartrace
+    /// Write a program's blocks as the table of a hardware decoder
+    Image(ImageArgs),
+    /// Print what the profile behind a hardware decoder has counted
+    ///
+    /// The edges are printed as `decode --emit edges` does.
+    Profile(ProfileArgs),
+    /// Print completions for a shell
     Completions(CompletionsArgs),
     /// Write the manual pages
     Man(FolderArgs),
@@ -203,25 +210,17 @@ pub(crate) struct StatsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// One capture
-    pub(crate) a: PathBuf,
-    /// The other
-    pub(crate) b: PathBuf,
-    /// One JSON object per difference, each on a line
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) stream: StreamArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DeltaArgs {
     #[command(flatten)]
     pub(crate) follow: FollowArgs,
     /// The other capture; options apply to both
-    #[arg(help_heading = "Arguments")]
     pub(crate) b: PathBuf,
-    /// One JSON object
+    /// Compare packet by packet, field by field, without a program
+    #[arg(long, conflicts_with_all = [
+        "rows", "whole", "elf", "image", "context_elf", "isa", "tvec", "compat", "resync", "max_blocks", "threads",
+        "strict", "events", "context_id", "raw_names",
+    ])]
+    pub(crate) packets: bool,
+    /// One JSON object; with --packets one per difference, each on a line
     #[arg(long)]
     pub(crate) json: bool,
     /// How many stretches, functions and edges to print

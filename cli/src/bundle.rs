@@ -20,7 +20,19 @@ pub(crate) fn run(args: &BundleArgs) -> Result<Status, Failure> {
         return Err(Failure::usage("a bundle holds a capture as it is, so --ring has no effect")
             .hint("--ring for the command that reads the bundle"));
     }
-    let (described, setup) = described::followed(path, &args.follow)?;
+    let follow = &args.follow;
+    let idle = [
+        ("isa", follow.isa.is_some()),
+        ("events", follow.events.events.is_some()),
+        ("context-id", follow.events.context_id.is_some()),
+        ("max-blocks", follow.max_blocks.is_some()),
+        ("resync", follow.resync.is_some()),
+    ];
+    if let Some((option, _)) = idle.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::usage(format_args!("a bundle has no place for --{option}"))
+            .hint(format_args!("--{option} for the command that reads the bundle")));
+    }
+    let (described, setup) = described::followed(path, follow)?;
     let unidentified = described.unidentified_program().filter(|_| !args.follow.has_program());
     if let Some(program) = unidentified {
         let what = "not packed, since it is not below the folder of the description, which does not identify it";

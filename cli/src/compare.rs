@@ -1,7 +1,7 @@
 //! `hartrace compare`: runs the same executions through every trace compressor, decompresses each result
 //! and compares it, first to last.
 
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, InputArgs};
 use crate::failure::{Failure, Status};
 use crate::{exec, files, image, input, progress};
 use hartrace_capture::programs::elf_xlen;
@@ -11,7 +11,7 @@ use hartrace_compressors::comparison::{
     is_arm_program,
 };
 use hartrace_etrace::ingress::ITypeWidth;
-use hartrace_executions::executed::Program;
+use hartrace_executions::executed::{Executor, Program};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status, Failure> {
             _ => inputs.push(Input::Log(path)),
         }
     }
+    refuse_idle(args, &inputs, !arm.is_empty(), data)?;
     let suite = args.suite.as_deref().map_or_else(|| Ok(Suite::corner_cases()), Suite::open)?;
     let suite = suite.executed_by(args.with);
     if args.inputs.is_empty() {
@@ -63,7 +64,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status, Failure> {
     if !json.is_some_and(files::is_standard_output) {
         let mut out = files::stdout();
         match table {
-            Some(table) => table.print(&comparison, args.format_table, &mut out)?,
+            Some(table) => {
+                table.print(&comparison, args.format_table.unwrap_or_default(), &mut out)?
+            }
             None => comparison.print(&mut out, args.brief)?,
         }
         out.flush()?;
@@ -77,7 +80,47 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Status, Failure> {
     Ok(if comparison.is_verified() { Status::Clean } else { Status::Different })
 }
 
+/// Refuses options that would change nothing for these inputs.
+fn refuse_idle(
+    args: &CompareArgs,
+    inputs: &[Input<'_>],
+    has_arm: bool,
+    data: bool,
+) -> Result<(), Failure> {
+    // Without inputs, programs of a suite are executed.
+    let only_arm = has_arm && inputs.is_empty();
+    let any_log = inputs.iter().any(|input| matches!(input, Input::Log(_)));
+    let any_program = !only_arm && (inputs.is_empty() || inputs.iter().any(Input::is_program));
+    let by_qemu = args.with == Executor::Qemu;
+    let InputArgs { input_format, hart, retirement } = &args.format;
+    let (for_riscv, for_logs) = ("programs for Arm have schemes of their own", "no log to read");
+    let idle = [
+        ("schemes", !args.schemes.is_empty() && only_arm, for_riscv),
+        ("sweep", !args.sweep.is_empty() && only_arm, for_riscv),
+        ("table", args.table.is_some() && only_arm, for_riscv),
+        ("format-table", args.format_table.is_some() && args.table.is_none(), "no --table"),
+        ("data", args.data && !any_program, "no program for RISC-V to execute"),
+        ("with qemu", by_qemu && !any_program, "no program for RISC-V to execute"),
+        ("with qemu", by_qemu && data, "only our own hart reports data"),
+        ("elf", !args.elf.is_empty() && !any_log, for_logs),
+        ("input-format", input_format.is_some() && !any_log, for_logs),
+        ("hart", hart.is_some() && !any_log, for_logs),
+        ("retirement", retirement.is_some() && !any_log, for_logs),
+    ];
+    match idle.into_iter().find(|(_, idle, _)| *idle) {
+        Some((option, _, why)) => Err(Failure::usage(format_args!(
+            "--{option}, but there is nothing that it applies to: {why}"
+        ))
+        .hint(format_args!("the same without --{option}"))),
+        None => Ok(()),
+    }
+}
+
 impl Input<'_> {
+    fn is_program(&self) -> bool {
+        !matches!(self, Self::Log(_))
+    }
+
     /// The program to execute, and its limit; `None` if it is a log.
     fn program(&self, args: &CompareArgs, limit: u64) -> Result<Option<(Program, u64)>, Failure> {
         match self {

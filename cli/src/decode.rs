@@ -7,7 +7,7 @@ use crate::produce;
 
 /// Runs the command.
 pub(crate) fn run(args: &DecodeArgs) -> Result<Status, Failure> {
-    let DecodeArgs { emit, json, from, to, captured } = args;
+    let DecodeArgs { emit, json, window, captured } = args;
     let job = Job::new(captured, Product::Text(*emit));
-    produce::run(&Job { json: *json, from: *from, to: *to, ..job })
+    produce::run(&Job { json: *json, from: window.from, to: window.to, ..job })
 }

@@ -37,7 +37,8 @@ impl EtraceDecoding {
         let path = args.capture()?;
         let inputs = args.program_files().chain(params_file).chain([path]);
         files::one_standard(inputs.chain(others))?;
-        let mut etrace = args.options().open_etrace(described::find(path)?)?;
+        let etrace = args.options().open_etrace(described::find(path)?);
+        let mut etrace = etrace.map_err(|error| described::no_capture(path, error))?;
         let capture = described::open(&etrace.described)?;
         described::check_cut(etrace.cut.take(), &etrace.described.name, args.strict)?;
         Ok((Self::of(etrace), capture))
@@ -51,7 +52,9 @@ impl EtraceDecoding {
             capture: etrace.described.name.clone(),
             protocol: "E-Trace".into(),
             command: known.and_then(|known| known.command.clone()),
+            ended_early: etrace.described.ended_early().map(str::to_owned),
             programs: etrace.names,
+            doubts: etrace.warnings,
             ..About::default()
         };
         let instructions = etrace.described.instructions();

@@ -1,4 +1,4 @@
-//! `hartrace demo`, the command that runs without arguments: the whole loop on the bundled programs, in
+//! `hartrace demo`: the whole loop on the bundled programs, in
 //! every mode. Nothing else is needed.
 
 use crate::args::{CapturedArgs, DemoArgs};
@@ -6,7 +6,7 @@ use crate::failure::{Failure, Status};
 use crate::job::{Job, Product};
 use crate::{exec, files, produce, progress};
 use hartrace_executions::executed::bundled::PROGRAMS;
-use hartrace_executions::executed::round::{Line, Table, Trial};
+use hartrace_executions::executed::round::{Line, Ran, Table, Trial};
 use hartrace_executions::executed::{Program, modes};
 use std::io::{self, Write};
 
@@ -28,7 +28,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Status, Failure> {
         let modes = modes::all(&program)?;
         let trial = Trial { program: &program, modes: &modes, limit: STEPS };
         let file = |mode: &str| Some(folder.join(format!("{name}.{mode}.te")));
-        let lines = exec::trace(&trial, &path, file, &bar, |_| Ok(()))?;
+        let Ran { lines, stopped } = exec::trace(&trial, &path, file, &bar, |_| Ok(()))?;
+        if let Some(failure) = stopped {
+            return Err(failure);
+        }
         if !bar.suspend(|| table.print(&lines))? || lines.iter().any(Line::has_failed) {
             status = Status::Different;
         }

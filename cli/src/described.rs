@@ -3,10 +3,13 @@
 use crate::args::{FollowArgs, StreamArgs};
 use crate::failure::{Failure, warn};
 use crate::files::{self, Capture};
+use hartrace::OpenError;
+use hartrace::opened::NoCapture;
 use hartrace_capture::bundle::BundleError;
 use hartrace_capture::described::{Content, Described, DescribedError};
 use hartrace_capture::description::{Description, Traced};
-use hartrace_capture::params::Setup;
+use hartrace_capture::params::{Setup, SetupError};
+use hartrace_capture::perf::Recording;
 use std::io::Cursor;
 use std::path::Path;
 
@@ -15,7 +18,13 @@ pub(crate) fn find(path: &Path) -> Result<Described, Failure> {
     match files::is_standard(path) {
         true => Ok(Described::unknown(path, files::name(path))),
         false => {
-            let described = Described::find(path)?;
+            let found = Described::find(path);
+            let described = match found {
+                Err(DescribedError::Unreadable { .. }) if path.is_dir() => {
+                    return Err(looks(path).unwrap_or_else(|| not_a_file(path)));
+                }
+                found => found?,
+            };
             described.files().iter().try_for_each(|file| files::reads(file))?;
             Ok(described)
         }
@@ -28,7 +37,7 @@ pub(crate) fn stream(path: &Path, args: &StreamArgs) -> Result<(Described, Setup
     let (mut described, mut warnings) = (find(path)?, Vec::new());
     let setup = args.options().setup(&mut described, &mut warnings);
     warnings.iter().for_each(warn);
-    Ok((described, setup?))
+    Ok((described, setup.map_err(|error| no_capture(path, error))?))
 }
 
 /// The same for a stream that is to be followed through its program.
@@ -36,7 +45,7 @@ pub(crate) fn followed(path: &Path, args: &FollowArgs) -> Result<(Described, Set
     let (mut described, mut warnings, options) = (find(path)?, Vec::new(), args.options());
     let setup = options.setup_to_follow(&mut described, &mut warnings);
     warnings.iter().for_each(warn);
-    let setup = setup?;
+    let setup = setup.map_err(|error| no_capture(path, error))?;
     if !setup.tells_its_end() {
         check_cut(options.cut(&described)?, &described.name, args.strict)?;
     }
@@ -53,6 +62,46 @@ pub(crate) fn check_cut(cut: Option<String>, name: &str, strict: bool) -> Result
         }
         None => Ok(()),
     }
+}
+
+/// Says what a file is whose parameters are not known, if it does not look like a capture.
+pub(crate) fn no_capture(path: &Path, error: OpenError) -> Failure {
+    match error {
+        OpenError::Setup { error: SetupError::NoParameters, .. } | OpenError::NoProgram => {
+            looks(path).unwrap_or_else(|| error.into())
+        }
+        OpenError::Snapshot { .. } if path.is_dir() => looks(path).unwrap_or_else(|| error.into()),
+        error => error.into(),
+    }
+}
+
+fn not_a_file(path: &Path) -> Failure {
+    Failure::input("a folder").at(files::name(path)).hint("a capture, in a file")
+}
+
+/// What a file is that nothing is known of, and what to try, if it does not look like a capture.
+pub(crate) fn looks(path: &Path) -> Option<Failure> {
+    if files::is_standard(path) {
+        return None;
+    }
+    let name = files::name(path);
+    if Recording::is_one(path) {
+        let recording = Failure::usage("a recording of Linux perf").at(&name);
+        return Some(recording.hint(format_args!("--perf {name} in place of CAPTURE")));
+    }
+    let found = NoCapture::looks(path)?;
+    let hint = match &found {
+        NoCapture::Program => format!(
+            "`hartrace run {name} --encode ir -o TRACE`, which executes and traces it, or TRACE --elf {name}"
+        ),
+        NoCapture::Parameters => format!("the capture, with --params {name}"),
+        NoCapture::Execution => format!("`hartrace encode {name} -o TRACE`, and then TRACE"),
+        NoCapture::Packed { unpack, .. } => {
+            format!("`{unpack} {name}`, and then the file without its ending")
+        }
+        found => found.instead(),
+    };
+    Some(Failure::input(found.what()).at(name).hint(hint))
 }
 
 /// Opens a capture.

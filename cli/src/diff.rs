@@ -1,4 +1,4 @@
-//! `hartrace diff`.
+//! `hartrace diff --packets`: compares two captures packet by packet.
 
 use crate::args::DiffArgs;
 use crate::failure::{Failure, Status};
@@ -14,12 +14,14 @@ use std::io::{self, Write};
 
 /// Runs the command.
 pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
-    let params = args.stream.params.as_deref();
-    files::one_standard(params.into_iter().chain([args.a.as_path(), args.b.as_path()]))?;
-    let [mut first, mut second] = [described::find(&args.a)?, described::find(&args.b)?];
-    let options = args.stream.options();
+    let stream = &args.follow.stream;
+    let (one, other) = (args.follow.capture()?, args.b.as_path());
+    let params = stream.params.as_deref();
+    files::one_standard(params.into_iter().chain([one, other]))?;
+    let [mut first, mut second] = [described::find(one)?, described::find(other)?];
+    let options = stream.options();
     // With a file of parameters, the descriptions need not be of these captures.
-    if args.stream.params.is_some() {
+    if stream.params.is_some() {
         first.trust();
         second.trust();
     }
@@ -29,15 +31,15 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
         (Some(_), None) => [&first, &first],
         _ => [&first, &second],
     };
-    let mut setup = params::setup(&args.stream, Some(of_a))?;
-    let mut other = params::setup(&args.stream, Some(of_b))?;
+    let mut setup = params::setup(stream, Some(of_a))?;
+    let mut other_setup = params::setup(stream, Some(of_b))?;
     options.order(&mut first, &mut setup)?;
-    options.order(&mut second, &mut other)?;
+    options.order(&mut second, &mut other_setup)?;
     let (a, b) = (described::read(&first)?, described::read(&second)?);
-    let lists = (list(&a, &setup), list(&b, &other));
+    let lists = (list(&a, &setup), list(&b, &other_setup));
     if lists.0.is_empty() && lists.1.is_empty() {
         let found = NoSync { bytes: a.len() as u64, packets: 0 };
-        gaps::new(files::name(&args.a), false, ProgressBar::hidden()).silent(found);
+        gaps::new(files::name(one), false, ProgressBar::hidden()).silent(found);
         return Ok(Status::Gaps);
     }
     let diff = Diff::new(lists.0, lists.1);
@@ -45,7 +47,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Status, Failure> {
         return Ok(Status::Clean);
     }
     let several = |bytes: &[u8], setup: &Setup| sources(bytes, setup.transport.stream()).len() > 1;
-    let with_source = several(&a, &setup) || several(&b, &other);
+    let with_source = several(&a, &setup) || several(&b, &other_setup);
     match print(args, &diff, [&first.name, &second.name], setup.xlen, with_source)
         .map_err(Failure::from)
     {

@@ -24,6 +24,17 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Status, Failure> {
         })?;
         explained.is_sound()
     } else {
+        let idle = [
+            ("hart", args.run.format.hart.is_some()),
+            ("retirement", args.run.format.retirement.is_some()),
+            ("compat", args.run.compat.is_some()),
+        ];
+        if let Some((option, _)) = idle.into_iter().find(|(_, is_given)| *is_given) {
+            let what = format!("--{option} is for logs, but this is a capture");
+            return Err(Failure::usage(what)
+                .at(files::name(&args.run.input))
+                .hint(format_args!("the same without --{option}, or --input-format for a log")));
+        }
         let (described, setup) = described::stream(&args.run.input, &args.run.stream)?;
         let bytes = described::read(&described)?;
         Explained::new(&setup, args.json).capture(&bytes, &setup, reasons, &mut out)?

@@ -13,18 +13,24 @@ use std::process::ExitCode;
 pub(crate) enum Status {
     /// Neither gaps nor differences.
     Clean,
+    /// Clean, but this is the exit status of the program that was executed.
+    Program(u8),
     /// Part of the input could not be read or followed; the rest was.
     Gaps,
     /// A comparison found a difference.
     Different,
+    /// What the input is cannot be told from something else.
+    Ambiguous,
 }
 
 impl From<Status> for ExitCode {
     fn from(status: Status) -> Self {
         Self::from(match status {
             Status::Clean => 0,
+            Status::Program(status) => status,
             Status::Gaps => 1,
             Status::Different => 4,
+            Status::Ambiguous => 5,
         })
     }
 }
@@ -35,6 +41,8 @@ enum Kind {
     Input,
     /// A gap where none is allowed.
     Gap,
+    /// What the input is cannot be told from something else.
+    Ambiguous,
     /// The reader of our output has closed it.
     BrokenPipe,
 }
@@ -66,6 +74,11 @@ impl Failure {
     /// Part of a trace could not be followed, and no gap is allowed.
     pub(crate) fn gap(what: impl fmt::Display) -> Self {
         Self::new(Kind::Gap, what)
+    }
+
+    /// What the input is cannot be told from something else.
+    pub(crate) fn ambiguous(what: impl fmt::Display) -> Self {
+        Self::new(Kind::Ambiguous, what)
     }
 
     /// Adds where: a file, with line and column or byte and bit where known.
@@ -125,6 +138,11 @@ impl Failure {
         ))
     }
 
+    /// What happened, without where and what to try.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
     /// Nothing to report: the reader has closed our output.
     pub(crate) fn is_quiet(&self) -> bool {
         self.kind == Kind::BrokenPipe
@@ -137,6 +155,7 @@ impl Failure {
             Kind::Gap => 1,
             Kind::Usage => 2,
             Kind::Input => 3,
+            Kind::Ambiguous => 5,
         }
     }
 }

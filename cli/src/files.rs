@@ -16,6 +16,7 @@ use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Inputs up to this size show no progress.
@@ -23,6 +24,14 @@ const QUIET_BYTES: u64 = 4 << 20;
 
 /// The files of this command.
 static CLAIMS: Mutex<Claims> = Mutex::new(Claims::new());
+
+/// Whether standard output is that of a program which the command executes.
+static STDOUT_IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Leaves standard output to a program. [`summary`] is standard error from now on.
+pub(crate) fn leave_stdout() {
+    STDOUT_IS_TAKEN.store(true, Ordering::Relaxed);
+}
 
 /// Which files this command reads, and which it writes.
 pub(crate) fn claims() -> MutexGuard<'static, Claims> {
@@ -68,7 +77,7 @@ pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
 pub(crate) fn progress(len: u64) -> ProgressBar {
     match len {
         ..=QUIET_BYTES => ProgressBar::hidden(),
-        _ => bar(Some(len), "{wide_bar} {percent:>3} % {binary_bytes_per_sec} {eta}"),
+        _ => bar(Some(len), "{wide_bar} {percent:>3} % {decimal_bytes_per_sec} {eta}"),
     }
 }
 
@@ -198,9 +207,26 @@ pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     bytes.map_err(|e| unreadable(path, &e))
 }
 
+/// Endings of sources, which hartrace writes into folders of its own only.
+const SOURCES: [&str; 13] =
+    ["c", "cc", "cpp", "cxx", "h", "hh", "hpp", "s", "S", "rs", "go", "py", "ld"];
+
+/// Checks that an output does not replace a program or a source: somebody has made it, and there may be no other copy.
+fn check_work(path: &Path) -> Result<(), Failure> {
+    if is_standard_output(path) || !path.is_file() {
+        return Ok(());
+    }
+    let is_source = path.extension().is_some_and(|own| SOURCES.iter().any(|known| own == *known));
+    match is_source || start(path, 4).is_some_and(|start| start == "ELF") {
+        true => Err(not_ours(path).hint("another name, or remove that file first")),
+        false => Ok(()),
+    }
+}
+
 /// Opens an output for writing, which is there once it is finished.
 pub(crate) fn create(path: &Path) -> Result<Output, Failure> {
     claims().check(path)?;
+    check_work(path)?;
     Ok(Output::create(path)?)
 }
 
@@ -226,6 +252,7 @@ pub(crate) fn check_capture(path: &Path) -> Result<(), Failure> {
             .hint(format_args!("-o {0}, and then `zstd {0}`", name.display())));
     }
     claims().check(path)?;
+    check_work(path)?;
     Ok(claims().check(&Description::place(path))?)
 }
 
@@ -249,9 +276,14 @@ pub(crate) fn not_ours(path: &Path) -> Failure {
 
 /// Whether a file has a text in its first bytes.
 pub(crate) fn starts_with(path: &Path, text: &str) -> bool {
+    start(path, 1 << 12).is_some_and(|start| start.contains(text))
+}
+
+/// The first bytes of a file that may be replaced afterwards.
+pub(crate) fn start(path: &Path, len: u64) -> Option<String> {
     let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(1 << 12).read_to_end(&mut start));
-    read.is_ok() && String::from_utf8_lossy(&start).contains(text)
+    File::open(path).and_then(|file| file.take(len).read_to_end(&mut start)).ok()?;
+    Some(String::from_utf8_lossy(&start).into_owned())
 }
 
 /// Writes a file in a folder that is created if there is none.
@@ -275,9 +307,10 @@ pub(crate) fn stdout() -> BufWriter<StandardOutput> {
     BufWriter::with_capacity(1 << 16, StandardOutput::new())
 }
 
-/// Where a command reports on what it has written: standard output, unless that is an output.
+/// Where a command reports on what it has written: standard output, unless that is an output or that of a program.
 pub(crate) fn summary() -> Box<dyn Write> {
-    match claims().outputs().iter().any(|path| is_standard_output(path)) {
+    let is_output = claims().outputs().iter().any(|path| is_standard_output(path));
+    match is_output || STDOUT_IS_TAKEN.load(Ordering::Relaxed) {
         true => Box::new(io::stderr()),
         false => Box::new(stdout()),
     }

@@ -36,8 +36,9 @@ pub(crate) fn describe(
 ) -> Result<Description, Failure> {
     let code = placed(programs, bare)?;
     let paths = programs.iter().chain(bare).map(|placed| &placed.path);
-    let traced =
-        paths.zip(&code).map(|(path, code)| Traced { path, bytes: &code.bytes, at: code.at });
+    let traced = paths
+        .zip(&code)
+        .map(|(path, code)| Traced { at: code.at, ..Traced::new(path, &code.bytes) });
     described::describe(capture, description, &traced.collect::<Vec<_>>())
 }
 

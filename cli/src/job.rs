@@ -4,7 +4,7 @@ use crate::args::{CapturedArgs, Emit};
 use crate::failure::Failure;
 use crate::files;
 use hartrace_capture::output::Output;
-use hartrace_report::calls::Timing;
+use hartrace_report::calls::{Timing, Top};
 use hartrace_report::limits::{Limits, Position};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,8 @@ pub(crate) struct Job<'a> {
     pub(crate) from: Option<Position>,
     pub(crate) to: Option<Position>,
     pub(crate) timing: Timing,
+    /// What a table of functions shows.
+    pub(crate) top: Top,
 }
 
 /// What to make of a trace.
@@ -35,7 +37,8 @@ impl<'a> Job<'a> {
     /// All of a capture, in one form.
     pub(crate) fn new(captured: &'a CapturedArgs, product: Product<'a>) -> Self {
         let (output, json, from, to) = (None, false, None, None);
-        Self { captured, product, output, json, from, to, timing: Timing::default() }
+        let (timing, top) = (Timing::default(), Top::default());
+        Self { captured, product, output, json, from, to, timing, top }
     }
 
     /// Where to write.
@@ -51,6 +54,20 @@ impl<'a> Job<'a> {
     /// Whether this is what to print.
     pub(crate) fn emits(&self, emit: Emit) -> bool {
         self.product == Product::Text(emit)
+    }
+
+    /// What part of a trace is shown, in words, if it is not all.
+    pub(crate) fn window(&self) -> Option<String> {
+        let place = |what: &str, position: Option<Position>| {
+            position.map(|position| match position {
+                Position::Insn(number) => format!("{what} instruction {number}"),
+                Position::Packet(number) => format!("{what} packet {number}"),
+                Position::Byte(number) => format!("{what} byte {number}"),
+            })
+        };
+        let ends = [place("from", self.from), place("up to", self.to)];
+        let words: Vec<String> = ends.into_iter().flatten().collect();
+        (!words.is_empty()).then(|| words.join(" "))
     }
 
     /// What part of a trace to print.

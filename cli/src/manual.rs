@@ -1,9 +1,8 @@
 //! `hartrace params`, `completions` and `man`: files that help with the command itself.
 
-use crate::args::{Cli, CompletionsArgs, FolderArgs, ParamsArgs};
+use crate::args::{CompletionsArgs, FolderArgs, ParamsArgs};
 use crate::failure::{Failure, Status};
-use crate::{files, hdl};
-use clap::CommandFactory;
+use crate::{files, hdl, help};
 use hartrace_capture::params::Draft;
 use hartrace_encoder_hdl::top;
 use hartrace_etrace::{Ioptions, Params, Unit};
@@ -30,7 +29,7 @@ pub(crate) fn params(args: &ParamsArgs) -> Result<Status, Failure> {
 /// Prints completions for a shell.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<Status, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "hartrace", &mut text);
+    clap_complete::generate(args.shell, &mut help::command(), "hartrace", &mut text);
     let mut out = files::stdout();
     out.write_all(&text)?;
     out.flush()?;
@@ -39,7 +38,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<Status, Failure> {
 
 /// Writes the manual pages.
 pub(crate) fn man(args: &FolderArgs) -> Result<Status, Failure> {
-    let mut command = Cli::command().disable_help_subcommand(true);
+    let mut command = help::command().disable_help_subcommand(true);
     command.build();
     let pages = page(&command, &args.output)?;
     let mut out = files::stdout();

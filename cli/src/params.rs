@@ -66,7 +66,10 @@ impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         match error {
             SetupError::NoParameters => Self::usage(error)
-                .hint("--params FILE.toml, or a description CAPTURE.toml beside the capture"),
+                .hint(
+                "`hartrace probe CAPTURE --elf PROG`, which identifies an unknown capture and, with --write, writes its \
+                 description; or --params FILE.toml",
+            ),
             SetupError::NoWidth => Self::usage(error).hint("--xlen 32 or --xlen 64"),
             SetupError::Width { xlen, width } => Self::usage(format_args!(
                 "--xlen {} contradicts iaddress_width_p = {width}",

@@ -5,7 +5,9 @@ use crate::described;
 use crate::failure::{Failure, Status};
 use crate::files;
 use crate::image;
+use crate::progress::bar;
 use hartrace_capture::description::Description;
+use hartrace_capture::params::Draft;
 use hartrace_capture::probe::{ETrace, Known, Limits, Report};
 use hartrace_capture::programs::Code;
 use hartrace_isa::Xlen;
@@ -40,7 +42,17 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Status, Failure> {
     input.read_to_end(&mut bytes).map_err(|error| files::unreadable(&args.capture, &error))?;
     let tvec: Vec<(u8, u64)> = args.tvec.iter().map(|(level, base)| (level.0, *base)).collect();
     let image = programs.as_ref().map(|programs| programs.first().1);
-    let report = Report::new(&bytes, &Known { image: image.as_ref(), tvec: &tvec }, &limits);
+    let bar = bar(None, "{spinner} {pos} attempts to read it");
+    let known = Known { image: image.as_ref(), tvec: &tvec };
+    let report = Report::with_progress(&bytes, &known, &limits, &|| bar.inc(1));
+    bar.finish_and_clear();
+    if report.best().is_none()
+        && report.misfit().is_none()
+        && !report.is_arm()
+        && let Some(failure) = described::looks(&args.capture)
+    {
+        return Err(failure);
+    }
     let mut out = files::stdout();
     match args.json {
         true => writeln!(out, "{}", report.json())?,
@@ -53,15 +65,49 @@ pub(crate) fn run(args: &ProbeArgs) -> Result<Status, Failure> {
                 .at(&described.name)
                 .hint("--elf, with the program that was traced")
         })?;
-        write(args, best)?;
+        if let at @ 1.. = best.reading.skipped {
+            let name = files::name(&args.capture);
+            return Err(Failure::usage("no description was written, since this starts in the middle of a trace")
+                .at(&described.name)
+                .hint(format_args!(
+                    "`tail -c +{} {name} > {name}.cut`, which starts with the first synchronisation, and the same with {name}.cut",
+                    at.saturating_add(1)
+                )));
+        }
+        let draft = chosen(args, best).map_err(|failure| failure.at(&described.name))?;
+        write(args, draft)?;
+        return Ok(Status::Clean);
     }
-    Ok(if report.best().is_some() || report.is_arm() { Status::Clean } else { Status::Gaps })
+    Ok(match report.best() {
+        Some(best) if best.is_ambiguous() => Status::Ambiguous,
+        Some(_) => Status::Clean,
+        None if report.is_arm() => Status::Clean,
+        None => Status::Gaps,
+    })
+}
+
+/// What to write: the only reading, or the one that is named.
+fn chosen(args: &ProbeArgs, best: &ETrace<'_>) -> Result<Draft, Failure> {
+    let readings = best.rivals.len() + 1;
+    let number = match args.reading {
+        None if best.is_ambiguous() => {
+            return Err(Failure::ambiguous(format_args!(
+                "no description was written, since {readings} readings decode equally well"
+            ))
+            .hint("--reading N, if you know which is right; parameters of the encoder; or a longer capture"));
+        }
+        number => number.map_or(1, usize::from),
+    };
+    best.draft_of(number).ok_or_else(|| {
+        Failure::usage(format_args!("--reading {number}, but there are only {readings} readings"))
+            .hint(format_args!("a number from 1 to {readings}"))
+    })
 }
 
 /// Writes the description.
-fn write(args: &ProbeArgs, best: &ETrace<'_>) -> Result<(), Failure> {
+fn write(args: &ProbeArgs, draft: Draft) -> Result<(), Failure> {
     let description = Description {
-        draft: best.draft(),
+        draft,
         trap_vectors: args.tvec.iter().copied().collect(),
         ..Description::default()
     };

@@ -11,11 +11,12 @@ use std::path::PathBuf;
 pub(crate) fn run(args: &PageArgs) -> Result<Status, Failure> {
     let output = args.output.clone().map_or_else(implied, Ok)?;
     let job = Job::new(&args.captured, Product::Page(&args.source_root));
-    produce::run(&Job { output: Some(&output), ..job })
+    let (from, to) = (args.window.from, args.window.to);
+    produce::run(&Job { output: Some(&output), from, to, ..job })
 }
 
 /// Where a page goes if nobody says it. Another page is replaced there, but nothing else.
-fn implied() -> Result<PathBuf, Failure> {
+pub(crate) fn implied() -> Result<PathBuf, Failure> {
     let path = PathBuf::from("report.html");
     if path.exists() && !files::starts_with(&path, "name=\"generator\" content=\"hartrace\"") {
         return Err(files::not_ours(&path).hint("-o FILE"));

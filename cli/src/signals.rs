@@ -6,7 +6,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 use std::process;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
 /// Whether the command ends by itself if it is asked to.
@@ -17,6 +17,9 @@ static WATCHED: OnceLock<Handle> = OnceLock::new();
 
 /// Set by the first signal to such a command.
 static STOP: AtomicBool = AtomicBool::new(false);
+
+/// That signal; 0 if there was none.
+static CAUGHT: AtomicI32 = AtomicI32::new(0);
 
 /// Removes temporary files when the process is ended.
 pub(crate) fn watch() -> Result<(), Failure> {
@@ -29,6 +32,7 @@ pub(crate) fn watch() -> Result<(), Failure> {
     WATCHED.get_or_init(|| signals.handle());
     thread::spawn(move || {
         for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
+            let _ = CAUGHT.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
             let again = STOP.swap(true, Ordering::Relaxed);
             if again || !ENDS_ITSELF.load(Ordering::Relaxed) {
                 remove_temporaries();
@@ -44,6 +48,16 @@ pub(crate) fn stop() -> Result<&'static AtomicBool, Failure> {
     ENDS_ITSELF.store(true, Ordering::Relaxed);
     let added = WATCHED.get().map_or(Ok(()), |watched| watched.add_signal(SIGINT));
     added.map(|()| &STOP).map_err(Failure::input)
+}
+
+/// Lets the command end by itself at the first signal, which [`caught`] returns from then on. What is ignored stays so.
+pub(crate) fn end_by_itself() {
+    ENDS_ITSELF.store(true, Ordering::Relaxed);
+}
+
+/// The first signal that asked the command to end.
+pub(crate) fn caught() -> Option<i32> {
+    Some(CAUGHT.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }
 
 /// The signals that are ignored, the first in bit 0, where the system tells.

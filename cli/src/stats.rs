@@ -25,6 +25,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
     let path = given.capture()?;
     let gaps = |capture: &Capture| gaps::new(files::name(path), given.strict, capture.bar.clone());
     let described = described::find(path)?;
+    let ended_early = described.ended_early().map(str::to_owned);
     let missing = described.missing_program().filter(|_| !given.has_program());
     if let Some(missing) = &missing {
         let what = "not there, so instructions are not counted; try --elf PROG";
@@ -56,6 +57,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Status, Failure> {
         let status = following.check(&count, given.strict)?;
         (stats, printer.gaps, following.follow.setup.tells_its_end(), status)
     };
+    stats.ended_early = ended_early;
     stats.ended = gaps.is_ended() || !tells_its_end;
     let mut out = files::stdout();
     if args.json {

@@ -172,7 +172,7 @@ impl Input {
         let name = self.file.file_name().ok_or("no name")?.display();
         let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.htr"));
         let (input, output) = (self.file.display().to_string(), file.display().to_string());
-        let convert = ["convert", &input, "--xlen", self.xlen, "-o", &output];
+        let convert = ["log", &input, "--xlen", self.xlen, "-o", &output];
         hartrace(&convert.map(str::to_owned))?;
         Ok(made.insert(file).clone())
     }

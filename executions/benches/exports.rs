@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             bench.rate("folded, without inlined functions", || Calls::new(Folded, calls(), xlen)),
         ),
         ("folded", bench.rate("folded", || Calls::with_inlined(Folded, &programs, xlen))),
-        ("pprof", bench.rate("pprof", || Calls::with_inlined(Pprof::new("t"), &programs, xlen))),
+        ("pprof", bench.rate("pprof", || Calls::with_lines(Pprof::new("t"), &programs, xlen))),
         (
             "perfetto",
             bench.rate("perfetto", || {

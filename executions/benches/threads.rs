@@ -17,7 +17,7 @@ use hartrace_decoder::Count;
 use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_etrace::Unit;
 use hartrace_executions::executed::{Program, ProgramError, modes};
-use hartrace_report::calls::Timing;
+use hartrace_report::calls::{Timing, Top};
 use hartrace_report::decode::{LARGE, Origin, SMALL};
 use hartrace_report::gaps::Gaps;
 use hartrace_report::tables::{Naming, Total};
@@ -164,6 +164,7 @@ impl Bench {
             headings: true,
             naming: Naming::Several,
             timing: Timing::default(),
+            top: Top::default(),
         };
         let mut out = io::sink();
         let mut printer = form.printer(&look, &mut out, gaps)?;

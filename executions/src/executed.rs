@@ -21,6 +21,9 @@ mod verify;
 
 pub use instructions::Instructions;
 pub use port::{Cycles, Port};
-pub use program::{Ending, Executor, Problem, Program, ProgramError, complaint};
+pub use program::{
+    Ending, Executor, Library, Loaded, Print, Problem, Program, ProgramError, Progress, Shared,
+    Variables, missing_calls,
+};
 pub use steps::{Steps, half_words};
 pub use verify::{Idle, Verified, Verify, is_idle};

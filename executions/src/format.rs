@@ -37,7 +37,7 @@ impl Format {
             "Commit log of CVA6: CSV with the columns cycle, event, pc, insn, priv, taken_ex, cause, tval",
         ),
         ("reference", Self::Reference, "Encoder input of the reference flow: CSV"),
-        ("htr", Self::TraceFile, "Trace file of `hartrace convert`"),
+        ("htr", Self::TraceFile, "Trace file of `hartrace log`"),
     ];
 }
 

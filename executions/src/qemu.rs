@@ -32,9 +32,12 @@ mod program;
 mod runner;
 mod stop;
 mod stream;
+mod streams;
 mod table;
 
 pub use arm::{ArmCause, ArmStep};
+pub use block_rows::Mapped;
 pub use error::QemuError;
 pub use hartrace_etrace::ingress::Retired;
 pub use runner::{Exit, Mode, Qemu};
+pub use streams::Streams;

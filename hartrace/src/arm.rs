@@ -160,6 +160,9 @@ fn arm(
     let name = options.files.name(path);
     let threads = options.thread_count();
     let unread = Vec::new();
+    if options.raw_names {
+        programs.keep_raw_names();
+    }
     Ok(Arm { name, sources, marks, programs, names, files, warnings, losses, unread, threads })
 }
 

@@ -14,7 +14,7 @@ use hartrace_capture::system::Traced;
 use hartrace_decoder::stream::StreamError;
 use hartrace_isa::Xlen;
 use hartrace_report::arm::{self, How};
-use hartrace_report::calls::{Calls, FunctionTotal, FunctionTotals, Timing};
+use hartrace_report::calls::{Calls, FunctionTotal, FunctionTotals, Timing, Top};
 use hartrace_report::decode::{LARGE, Origin, SMALL};
 use hartrace_report::gaps::{Gaps, Note};
 use hartrace_report::tables::{Naming, Sum, Total};
@@ -23,6 +23,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Notes that are kept. A damaged capture may have any number of gaps.
@@ -32,6 +33,7 @@ const NOTES: usize = 1000;
 #[derive(Clone)]
 pub struct Capture {
     trace: Arc<Trace>,
+    cancel: Arc<AtomicBool>,
 }
 
 /// What it takes to decode a capture.
@@ -130,6 +132,13 @@ impl Capture {
         Options::default().open(path)
     }
 
+    /// The same capture, of which any decoding ends with [`Error::Cancelled`] soon after `cancel` is set: when the parts are
+    /// done that are being decoded, each of a megabyte at most as a rule.
+    #[must_use]
+    pub fn cancelled_by(&self, cancel: Arc<AtomicBool>) -> Self {
+        Self { trace: Arc::clone(&self.trace), cancel }
+    }
+
     /// What it takes to decode it, for those who do that themselves.
     pub fn trace(&self) -> &Arc<Trace> {
         &self.trace
@@ -226,7 +235,7 @@ impl Capture {
 
     /// Which functions were entered and left, in order, inlined ones among them. Errors are as those of
     /// [`steps`](Self::steps), but come at the end.
-    pub fn calls(&self) -> CallSteps<'_> {
+    pub fn calls(&self) -> CallSteps {
         CallSteps::new(self)
     }
 
@@ -259,7 +268,7 @@ impl Capture {
     /// If the capture cannot be read, the report cannot be written, or needs debug information that no program has.
     pub fn write<W: Write + Send>(&self, form: Form, mut out: W) -> Result<Decoded<W>, Error> {
         let notes = Notes::default();
-        let gaps = notes.gaps(self.name());
+        let gaps = notes.gaps(self);
         if let (Trace::Arm(arm), Form::Listing) = (&*self.trace, form) {
             let mut printer = Printer::new(arm::Listing::default(), out, gaps);
             arm::listing(&mut printer, arm.how(), &arm.sources, &arm.programs)?;
@@ -278,6 +287,7 @@ impl Capture {
                 (true, false) => Naming::Never,
             },
             timing: Timing::default(),
+            top: Top::default(),
         };
         let size = if form.is_sum() { LARGE } else { SMALL };
         let mut printer = form.printer(&look, &mut out, gaps)?;
@@ -301,10 +311,15 @@ impl Capture {
         size: usize,
     ) -> Result<Decoded<(R, W)>, Error> {
         let notes = Notes::default();
-        let mut printer = Printer::new(report, out, notes.gaps(self.name()));
+        let mut printer = Printer::new(report, out, notes.gaps(self));
         self.trace.print(&mut printer, size)?;
         let decoded = self.decoded(&printer.gaps, notes);
         Ok(decoded.map(|()| (printer.report, printer.out)))
+    }
+
+    /// Gaps of which `tell` is told.
+    pub(crate) fn gaps(&self, tell: impl FnMut(&Note) + Send + 'static) -> Gaps {
+        Gaps::new(self.name(), tell).cancelled_by(Arc::clone(&self.cancel))
     }
 
     /// What is missing in what was decoded.
@@ -324,9 +339,9 @@ struct Notes(Arc<Mutex<(Vec<Note>, u64)>>);
 
 impl Notes {
     /// Gaps that are noted here.
-    fn gaps(&self, name: &str) -> Gaps {
+    fn gaps(&self, capture: &Capture) -> Gaps {
         let kept = Arc::clone(&self.0);
-        Gaps::new(name, move |note: &Note| {
+        capture.gaps(move |note: &Note| {
             let mut notes = kept.lock().unwrap_or_else(PoisonError::into_inner);
             match notes.0.len() < NOTES {
                 true => notes.0.push(note.clone()),
@@ -374,7 +389,6 @@ impl Trace {
         }
     }
 
-    /// What is missing apart from the traces of sources.
     /// What is missing or doubtful apart from the traces of sources.
     pub(crate) fn losses(&self) -> Vec<String> {
         let mut losses = match self {
@@ -440,7 +454,7 @@ impl Arm {
 
 impl From<Trace> for Capture {
     fn from(trace: Trace) -> Self {
-        Self { trace: Arc::new(trace) }
+        Self { trace: Arc::new(trace), cancel: Arc::default() }
     }
 }
 

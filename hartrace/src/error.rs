@@ -1,5 +1,6 @@
 //! Why a capture cannot be opened or decoded.
 
+use crate::no_capture::NoCapture;
 use hartrace_arm_decoder::program::ProgramError;
 use hartrace_capture::bundle::BundleError;
 use hartrace_capture::contents::OtherCapture;
@@ -37,6 +38,14 @@ pub enum OpenError {
         /// Why.
         error: io::Error,
     },
+    /// What is there is no capture.
+    #[error("{}: {found}", shown(path))]
+    NoCapture {
+        /// The path.
+        path: PathBuf,
+        /// What is there, and what to try.
+        found: NoCapture,
+    },
     /// The description or the bundle is wrong, or the capture is not the one that is described.
     #[error(transparent)]
     Described(#[from] DescribedError),
@@ -44,7 +53,7 @@ pub enum OpenError {
     #[error(transparent)]
     Document(#[from] DocumentError),
     /// Parameters are missing, or do not fit together.
-    #[error("{}{error}", place.as_ref().map_or(String::new(), |place| format!("{place}: ")))]
+    #[error("{}{error}{}", place.as_ref().map_or(String::new(), |place| format!("{place}: ")), hint(error))]
     Setup {
         /// The file of parameters, the description, or the capture that has neither.
         place: Option<String>,
@@ -218,7 +227,7 @@ pub enum Error {
     },
     /// The result cannot be written, or is not there.
     #[error(transparent)]
-    Report(#[from] hartrace_report::Error),
+    Report(hartrace_report::Error),
     /// A stretch could not be followed: what, where and why. An iterator continues after it.
     #[error("{0}")]
     Gap(Gap),
@@ -229,12 +238,32 @@ pub enum Error {
     /// The thread that decodes has panicked: what was decoded so far is not all.
     #[error("decoding has stopped with a panic")]
     Stopped,
+    /// It was cancelled: see [`Capture::cancelled_by`](crate::Capture::cancelled_by).
+    #[error("decoding was cancelled")]
+    Cancelled,
     /// No encoder has such parameters.
     #[error(transparent)]
     Params(#[from] hartrace_etrace::ParamsError),
     /// No program has debug information, so lines are not known.
     #[error(transparent)]
     NoLines(#[from] hartrace_report::NoLines),
+}
+
+impl From<hartrace_report::Error> for Error {
+    fn from(error: hartrace_report::Error) -> Self {
+        match error {
+            hartrace_report::Error::Cancelled => Self::Cancelled,
+            error => Self::Report(error),
+        }
+    }
+}
+
+/// What to try without parameters.
+fn hint(error: &SetupError) -> &'static str {
+    match error {
+        SetupError::NoParameters => "; try a description beside it, or a file of parameters",
+        _ => "",
+    }
 }
 
 fn list(ids: &[u16]) -> String {

@@ -108,6 +108,9 @@ fn follow(
     if let Some(changing) = changing {
         programs.change(changing);
     }
+    if options.raw_names {
+        programs.keep_raw_names();
+    }
     let mut follow = CaptureDecoder::new(setup, programs);
     follow.config.resync = options.resync;
     follow.config.max_blocks = options.max_blocks.unwrap_or(follow.config.max_blocks);
@@ -311,6 +314,7 @@ fn code(
             (None, None) => {}
         }
     }
+    given.extend(described.kernel_code());
     Ok(given)
 }
 

@@ -34,8 +34,11 @@
 //! | a report as text | [`Capture::write`] with a [`Form`] |
 //! | anything else | [`Capture::report`] with a [`Report`] of your own |
 //!
-//! Everything but the iterators decodes on all cores. An iterator decodes ahead on threads of its own, and takes up to 30 MB until it
-//! is dropped.
+//! Everything but the iterators decodes on all cores. An iterator decodes ahead on threads of its own until it is dropped. It takes
+//! about 4 MB, that of [`Capture::calls`] up to 30 MB. [`Capture::cancelled_by`] ends what takes too long.
+//!
+//! Two functions may have one name. Those that executed, and those that were entered and left, also have an address, and say
+//! whether they were inlined.
 //!
 //! # What is missing
 //!
@@ -72,6 +75,7 @@ mod capture;
 mod error;
 mod etrace;
 mod files;
+mod no_capture;
 mod options;
 mod steps;
 
@@ -79,12 +83,13 @@ pub use capture::{Capture, Decoded};
 pub use error::{Error, Gap, OpenError};
 pub use options::Options;
 pub use steps::{
-    Block, Blocks, Call, CallSteps, Events, Happened, Instruction, Instructions, Step, Steps,
+    Block, Blocks, Call, CallSteps, Events, Function, Happened, Instruction, Instructions, Step,
+    Steps,
 };
 
 pub use hartrace_capture::description::Description;
 pub use hartrace_decoder::{
-    Count, Coverage, Edges, Event, Fault, Leaves, Run, Sink, StreamPos, Time,
+    Count, Coverage, Edge, Edges, Event, Fault, Leaves, Run, Sink, StreamPos, Time,
 };
 pub use hartrace_isa::Xlen;
 pub use hartrace_report::calls::FunctionTotal;
@@ -98,6 +103,7 @@ pub mod opened {
     pub use crate::capture::{Arm, Etrace, Trace};
     pub use crate::error::Absent;
     pub use crate::files::Files;
+    pub use crate::no_capture::NoCapture;
 }
 
 /// Encodes what retires.

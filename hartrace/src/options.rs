@@ -3,6 +3,7 @@
 use crate::capture::{Arm, Capture, Etrace, Trace};
 use crate::error::OpenError;
 use crate::files::{Disk, Files};
+use crate::no_capture::NoCapture;
 use crate::{arm, etrace};
 use hartrace_capture::bundle::{self, Found};
 use hartrace_capture::described::Described;
@@ -84,6 +85,8 @@ pub struct Options {
     pub sysroot: Option<PathBuf>,
     /// Folders with files by build identifier, as perf keeps them in `~/.debug`.
     pub build_ids: Vec<PathBuf>,
+    /// Names of functions stay as the linker has them: `_Z3addii` instead of `add(int, int)`.
+    pub raw_names: bool,
     /// Reads files.
     pub files: Arc<dyn Files>,
 }
@@ -114,6 +117,7 @@ impl Default for Options {
             only_packets: false,
             sysroot: None,
             build_ids: Vec::new(),
+            raw_names: false,
             files: Arc::new(Disk),
         }
     }
@@ -163,6 +167,13 @@ impl Options {
     /// If it cannot be read, or if something that is needed to decode it is missing or wrong.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Capture, OpenError> {
         let path = path.as_ref();
+        self.open_any(path).map_err(|error| match NoCapture::find(path, &error) {
+            Some(found) => OpenError::NoCapture { path: path.into(), found },
+            None => error,
+        })
+    }
+
+    fn open_any(&self, path: &Path) -> Result<Capture, OpenError> {
         if is_arm(path) {
             self.check(path, "a snapshot or a package", &self.for_etrace())?;
             return Ok(Trace::Arm(Box::new(self.open_system(path)?)).into());

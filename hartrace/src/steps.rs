@@ -1,25 +1,19 @@
 //! What was executed, one after the other.
-//!
-//! The decoder hands its results over, and an iterator fetches them: a thread of its own decodes ahead, as far as a channel has
-//! room. It ends when the iterator is dropped.
 
+mod arriving;
 mod calls;
 
-pub use calls::{Call, CallSteps};
+pub use calls::{Call, CallSteps, Function};
 
-use crate::capture::{Capture, Trace};
+use crate::capture::Capture;
 use crate::error::{Error, Gap};
+use arriving::{Arriving, Passed};
 use hartrace_decoder::{Event, Leaves, StreamPos};
-use hartrace_report::decode::{Item, Part, Retired, SMALL};
-use hartrace_report::gaps::{Gaps, Missing, Note};
-use hartrace_report::{Printer, Report};
+use hartrace_report::Report;
+use hartrace_report::decode::{Item, Part, Retired};
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvError, SyncSender, sync_channel};
-use std::thread;
-
-/// Parts that may wait for the iterator.
-const AHEAD: usize = 4;
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
 
 /// Instructions that retired one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,20 +64,9 @@ pub enum Step {
     Event(Happened),
 }
 
-/// What the decoding thread passes on.
-enum Passed<T> {
-    Part(Option<u16>, T),
-    /// The end, with what is missing there.
-    End(Vec<Error>),
-}
-
 /// Steps of an execution: see [`Capture::steps`].
 #[derive(Debug)]
-pub struct Steps {
-    parts: Receiver<Passed<Part>>,
-    ready: std::vec::IntoIter<Result<Step, Error>>,
-    ended: bool,
-}
+pub struct Steps(Arriving<Part, Step>);
 
 /// Passes parts on.
 struct Passing {
@@ -103,50 +86,18 @@ impl Report for Passing {
     }
 }
 
-/// Decodes on a thread of its own, and passes on what is missing at the end.
-fn decode_aside<R: Report + Send + 'static, T: Send + 'static>(
-    trace: Arc<Trace>,
-    report: R,
-    parts: SyncSender<Passed<T>>,
-    with_gaps: bool,
-) {
-    thread::spawn(move || {
-        let (sender, notes) = std::sync::mpsc::channel();
-        let gaps = Gaps::new(trace.name(), move |note: &Note| {
-            let error = match note {
-                Note::Gap(missing, _) => {
-                    // Others have them in the parts, which may be many.
-                    if !with_gaps {
-                        return;
-                    }
-                    let Missing { source, at, cause, .. } = *missing;
-                    Error::Gap(Gap { source, at, cause })
-                }
-                note => Error::Incomplete(note.to_string()),
-            };
-            let _ = sender.send(error);
-        });
-        let mut printer = Printer::new(report, io::sink(), gaps);
-        let outcome = trace.print(&mut printer, SMALL);
-        let nothing = !printer.gaps.has_started() && printer.gaps.count() == 0;
-        drop(printer);
-        let mut missing: Vec<Error> = notes.try_iter().collect();
-        if outcome.is_ok() && nothing && missing.is_empty() {
-            missing.push(Error::Incomplete(trace.nothing()));
-        }
-        missing.extend(trace.losses().into_iter().map(Error::Incomplete));
-        missing.extend(outcome.err());
-        // Nobody may be there any more.
-        let _ = parts.send(Passed::End(missing));
-    });
-}
-
 impl Steps {
     pub(crate) fn new(capture: &Capture) -> Self {
-        let (sender, parts) = sync_channel(AHEAD);
-        let report = Passing { parts: sender.clone() };
-        decode_aside(Arc::clone(capture.trace()), report, sender, false);
-        Self { parts, ready: Vec::new().into_iter(), ended: false }
+        let decode = |capture: &Capture, parts: &SyncSender<_>| {
+            let passing = Passing { parts: parts.clone() };
+            arriving::decode(capture, passing, false)
+        };
+        Self(Arriving::new(capture, decode, steps))
+    }
+
+    /// Waits until `next` returns at once, but no longer than `most`. Returns whether it does.
+    pub fn wait(&mut self, most: Duration) -> bool {
+        self.0.wait(Some(most))
     }
 }
 
@@ -154,30 +105,11 @@ impl Iterator for Steps {
     type Item = Result<Step, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(next) = self.ready.next() {
-                return Some(next);
-            }
-            if self.ended {
-                return None;
-            }
-            let found = match self.parts.recv() {
-                Ok(Passed::Part(source, part)) => steps(source, &part),
-                Ok(Passed::End(missing)) => {
-                    self.ended = true;
-                    missing.into_iter().map(Err).collect()
-                }
-                Err(RecvError) => {
-                    self.ended = true;
-                    vec![Err(Error::Stopped)]
-                }
-            };
-            self.ready = found.into_iter();
-        }
+        self.0.next()
     }
 }
 
-fn steps(source: Option<u16>, part: &Part) -> Vec<Result<Step, Error>> {
+fn steps(source: Option<u16>, part: Part) -> Vec<Result<Step, Error>> {
     let step = |(at, item): (StreamPos, Item<'_>)| match item {
         Item::Retired(Retired { addresses, end, leaves }) => {
             let addresses = addresses.to_vec();

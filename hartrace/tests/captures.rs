@@ -8,6 +8,9 @@ use hartrace_executions::executed::bundled::PROGRAMS;
 use hartrace_tests::captures::Folder;
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use traced::trace;
 
 #[test]
@@ -79,7 +82,7 @@ fn functions_and_calls_agree() {
         let (mut stack, mut sums): (Vec<(_, u64)>, BTreeMap<_, [u64; 3]>) = Default::default();
         let mut last = 0;
         for call in capture.calls() {
-            let mut count = |stack: &[(std::sync::Arc<str>, u64)], at: u64| {
+            let mut count = |stack: &[(String, u64)], at: u64| {
                 if let Some((function, _)) = stack.last() {
                     sums.entry(function.clone()).or_default()[1] += at - last;
                 }
@@ -87,11 +90,19 @@ fn functions_and_calls_agree() {
             };
             match call.unwrap() {
                 Call::Enter { function, at, .. } => {
+                    let function = function.name.clone();
                     count(&stack, at);
                     sums.entry(function.clone()).or_default()[0] += 1;
                     stack.push((function, at));
                 }
+                Call::Resume { function, at, .. } => {
+                    let function = function.name.clone();
+                    count(&stack, at);
+                    sums.entry(function.clone()).or_default();
+                    stack.push((function, at));
+                }
                 Call::Leave { function, at, .. } => {
+                    let function = function.name.clone();
                     count(&stack, at);
                     let (entered, since) = stack.pop().unwrap();
                     assert_eq!(entered, function);
@@ -104,7 +115,7 @@ fn functions_and_calls_agree() {
         }
         assert!(stack.is_empty());
         for function in &functions {
-            let [calls, own, all] = sums[&*function.name];
+            let [calls, own, all] = sums[&function.name];
             let found = (function.calls, function.instructions, function.with_callees);
             assert_eq!(found, (calls, own, all), "{name}: {}", function.name);
         }
@@ -204,27 +215,6 @@ fn streams_are_read_once() {
     ));
 }
 
-#[test]
-fn what_cannot_be_opened_says_why() {
-    let folder = Folder::new("errors");
-    let (path, _) = trace(&folder, "calls", "delta");
-    let folder = path.parent().unwrap();
-    let missing = hartrace::open(folder.join("none.trace")).unwrap_err();
-    assert!(missing.to_string().contains("none.trace: cannot read"), "{missing}");
-    // Without its description.
-    let bare = folder.join("bare.trace");
-    fs::copy(&path, &bare).unwrap();
-    let error = hartrace::open(&bare).unwrap_err();
-    assert!(error.to_string().contains("without the encoder's parameters"), "{error}");
-    let options = Options::default().parameters(Description::place(&path));
-    let error = options.open(&bare).unwrap_err();
-    assert!(matches!(error, OpenError::NoProgram), "{error}");
-    let error = options.clone().program(&bare).open(&bare).unwrap_err();
-    assert!(matches!(error, OpenError::Program(_)), "{error}");
-    let error = options.program(folder.join("none.elf")).open(&bare).unwrap_err();
-    assert!(error.to_string().contains("none.elf: cannot read"), "{error}");
-}
-
 /// Calls say where something is missing, and what at the end.
 #[test]
 fn gaps_are_among_calls() {
@@ -247,8 +237,8 @@ fn gaps_are_among_calls() {
     let mut depth = 0i64;
     for call in calls.iter().flatten() {
         match call {
-            Call::Enter { .. } => depth += 1,
-            Call::Leave { .. } => depth -= 1,
+            Call::Enter { .. } | Call::Resume { .. } => depth += 1,
+            Call::Leave { .. } | Call::Suspend { .. } => depth -= 1,
             Call::Gap { .. } => assert_eq!(depth, 0),
             _ => {}
         }
@@ -309,4 +299,53 @@ fn a_panic_is_not_the_end() {
     let mut calls = capture.calls();
     assert!(matches!(calls.next(), Some(Err(Error::Stopped))));
     assert!(calls.next().is_none());
+}
+
+/// Ends a decoding, however much is left.
+#[test]
+fn decoding_can_be_cancelled() {
+    let folder = Folder::new("cancel");
+    let (path, _) = trace(&folder, "calls", "delta");
+    let cancel = Arc::new(AtomicBool::new(false));
+    let capture = hartrace::open(&path).unwrap().cancelled_by(Arc::clone(&cancel));
+    assert!(capture.sum::<Count>().unwrap().complete().is_ok());
+    cancel.store(true, Ordering::Relaxed);
+    assert!(matches!(capture.sum::<Count>(), Err(Error::Cancelled)));
+    assert!(matches!(capture.functions(), Err(Error::Cancelled)));
+    assert!(matches!(capture.write(Form::Pcs, Vec::new()), Err(Error::Cancelled)));
+    let [steps, calls] =
+        [capture.steps().last().unwrap().err(), capture.calls().last().unwrap().err()];
+    assert!(matches!((steps, calls), (Some(Error::Cancelled), Some(Error::Cancelled))));
+    // Others are not affected.
+    assert!(hartrace::open(&path).unwrap().sum::<Count>().is_ok());
+}
+
+/// Whether an item is there is known without waiting for it.
+#[test]
+fn iterators_say_whether_an_item_is_there() {
+    struct Endless;
+    impl std::io::Read for Endless {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            std::thread::sleep(Duration::from_secs(1));
+            Err(std::io::ErrorKind::Interrupted.into())
+        }
+    }
+    let folder = Folder::new("wait");
+    let (path, executed) = trace(&folder, "calls", "delta");
+    let options = Options::default()
+        .program(path.with_file_name("calls.elf"))
+        .parameters(Description::place(&path));
+    let mut steps = options.stream("the port", Endless).unwrap().steps();
+    assert!(!steps.wait(Duration::from_millis(1)));
+    let mut steps = options.open(&path).unwrap().steps();
+    let mut found = 0;
+    loop {
+        while !steps.wait(Duration::from_millis(10)) {}
+        match steps.next() {
+            Some(Ok(Step::Block(block))) => found += block.addresses.len(),
+            Some(Ok(Step::Event(_))) => {}
+            other => break assert!(other.is_none(), "{other:?}"),
+        }
+    }
+    assert_eq!(found, executed.len());
 }

@@ -1,31 +1,62 @@
 """Open processor traces, and decode RISC-V E-Trace captures of any size.
 
 `open` opens a capture of any kind (E-Trace, ETMv4, ETE, PTM, Linux perf) and tells what was executed. Its `Capture` has
-`count`, `functions`, `report`, and the iterators `instructions` and `steps`. If part of a trace is missing, this is an
-exception, unless you pass a list that takes what is missing: `capture.functions(missing=gaps)`. Among `steps` there are
-`Gap`s instead.
+`count`, `functions`, `edges`, `coverage`, `report`, and the iterators `instructions`, `calls` and `steps`. If part of a trace is
+missing, this is an exception, unless you pass a list that takes what is missing: `capture.functions(missing=gaps)`. Among
+`steps` there are `Gap`s instead. What they return are values: they can be compared, printed and pickled.
 
 For large captures: a capture is cut into parts that stand alone (`plan`), each part is decoded into a table (`decode`), and tables are joined
 (`merge`). `on_dask` does all of it on a cluster, and `compare_on_dask` runs sweeps of trace compressors there.
 """
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _hartrace
-from ._hartrace import FORMS, Block, Capture, Event, Function, Gap, HartraceError, Table, __version__, open
+from ._hartrace import (
+    FORMS,
+    Block,
+    Call,
+    Calls,
+    Capture,
+    Edge,
+    Event,
+    Function,
+    Gap,
+    HartraceError,
+    Instructions,
+    Steps,
+    Table,
+    __version__,
+    open,
+)
+
+if TYPE_CHECKING:
+    from ._hartrace import _StrPath
+
+    # That of `distributed`, which need not be installed and has few types.
+    Client = Any
 
 __all__ = [
     "FORMS",
     "Block",
+    "Call",
+    "Calls",
     "Capture",
+    "Edge",
     "Event",
     "Function",
     "Gap",
     "HartraceError",
+    "Instructions",
     "Plan",
+    "Steps",
     "Summary",
     "Table",
     "__version__",
@@ -50,10 +81,10 @@ class Plan:
     """A plan in a file."""
 
     path: str
-    parts: list
-    captures: list
+    parts: list[dict[str, Any]]
+    captures: list[dict[str, Any]]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.parts)
 
 
@@ -63,20 +94,21 @@ class Summary:
 
     path: str
     table: str
-    parts: tuple
+    parts: tuple[int, int]
     complete: bool
     instructions: int
     gaps: int
 
 
-def _summary(path, text):
+def _summary(path: str, text: str) -> Summary:
     found = json.loads(text)
+    first, end = found["parts"]
     return Summary(
-        path, found["emit"], tuple(found["parts"]), found["complete"], found["instructions"], found["gaps"]
+        path, found["emit"], (first, end), found["complete"], found["instructions"], found["gaps"]
     )
 
 
-def plan(captures, output, parts=None):
+def plan(captures: _StrPath | Iterable[_StrPath], output: _StrPath, parts: int | None = None) -> Plan:
     """Cuts captures into about `parts` parts, by default one for every 64 MiB, and writes the plan to `output`."""
     if isinstance(captures, (str, PathLike)):
         captures = [captures]
@@ -85,11 +117,15 @@ def plan(captures, output, parts=None):
     return Plan(fspath(output), found["parts"], found["captures"])
 
 
-def _path(plan):
+def _path(plan: Plan | _StrPath) -> str:
     return plan.path if isinstance(plan, Plan) else fspath(plan)
 
 
-def decode(plan, number, table, output=None):
+@overload
+def decode(plan: Plan | _StrPath, number: int, table: str, output: None = None) -> Table: ...
+@overload
+def decode(plan: Plan | _StrPath, number: int, table: str, output: _StrPath) -> Summary: ...
+def decode(plan: Plan | _StrPath, number: int, table: str, output: _StrPath | None = None) -> Table | Summary:
     """Decodes a part: into the Parquet file `output`, or into memory.
 
     In memory it is a `Table`, which pyarrow, Polars, DuckDB and others take over without a copy (`pyarrow.table(it)`).
@@ -100,7 +136,13 @@ def decode(plan, number, table, output=None):
     return _summary(output, _hartrace.decode_file(_path(plan), number, table, output))
 
 
-def merge(plan, tables, output, some=False, share=None):
+def merge(
+    plan: Plan | _StrPath,
+    tables: Iterable[_StrPath],
+    output: _StrPath,
+    some: bool = False,
+    share: str | None = None,
+) -> Summary:
     """Joins the Parquet files of all parts, or with `some` of parts that follow each other.
 
     With a `share`, such as `"0/4"`, only one share of the rows of calls is written: several processes can merge at once,
@@ -109,28 +151,37 @@ def merge(plan, tables, output, some=False, share=None):
     if some and share:
         raise ValueError("a share is one of all parts, not of some")
     output = fspath(output)
-    tables = [fspath(table) for table in tables]
-    return _summary(output, _hartrace.merge(_path(plan), tables, output, some, share))
+    paths = [fspath(table) for table in tables]
+    return _summary(output, _hartrace.merge(_path(plan), paths, output, some, share))
 
 
-def _decode_task(plan, number, table, output):
+def _decode_task(plan: str, number: int, table: str, output: str) -> Summary:
     # If the worker that has made the file is dead, or the whole job was, the file is there all the same.
     found = _hartrace.existing(plan, number, table, output)
     return _summary(output, found) if found else decode(plan, number, table, output)
 
 
-def _merge_task(plan, parts, output, some=False, share=None):
+def _merge_task(
+    plan: str, parts: list[Summary], output: str, some: bool = False, share: str | None = None
+) -> Summary:
     return merge(plan, [part.path for part in parts], output, some, share)
 
 
-def _together(shares, path):
+def _together(shares: list[Summary], path: str) -> Summary:
     """What is in the files of all shares, which match `path`."""
     first, last = shares[0], shares[-1]
     instructions, gaps = (sum(getattr(share, name) for share in shares) for name in ("instructions", "gaps"))
     return Summary(path, first.table, (first.parts[0], last.parts[1]), True, instructions, gaps)
 
 
-def on_dask(client, plan, tables, folder, fan_in=16, shares=1):
+def on_dask(
+    client: Client,
+    plan: Plan | _StrPath,
+    tables: Iterable[str],
+    folder: _StrPath,
+    fan_in: int = 16,
+    shares: int = 1,
+) -> dict[str, Summary]:
     """Decodes all parts of a plan on a Dask cluster; returns a `Summary` for each of `tables`.
 
     `client` is a `distributed.Client`. Workers have to see the plan, the captures and `folder` under the same names, as on
@@ -140,9 +191,9 @@ def on_dask(client, plan, tables, folder, fan_in=16, shares=1):
     time. Calls are merged by as many tasks as there are `shares`, each into a file of its own; the path of the
     result is then a pattern, `calls.*-of-SHARES.parquet`, which DuckDB and Polars read as one table.
     """
-    path, folder = _path(plan), Path(folder).absolute()
+    folder = Path(folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    path = str(Path(path).absolute())
+    path = str(Path(_path(plan)).absolute())
     count = len(json.loads(Path(path).read_text())["parts"])
     results = {}
     for table in tables:
@@ -173,10 +224,11 @@ def on_dask(client, plan, tables, folder, fan_in=16, shares=1):
             continue
         output = str(folder / f"{table}.parquet")
         results[table] = client.submit(_merge_task, path, level, output, pure=False)
-    return client.gather(results)
+    summaries: dict[str, Summary] = client.gather(results)
+    return summaries
 
 
-def trace(program, output, mode="delta", limit=1_000_000_000):
+def trace(program: _StrPath, output: _StrPath, mode: str = "delta", limit: int = 1_000_000_000) -> int:
     """Executes a program, bundled or in an ELF file, and writes its trace and a description of it.
 
     Returns the number of instructions.
@@ -184,22 +236,33 @@ def trace(program, output, mode="delta", limit=1_000_000_000):
     return _hartrace.trace(fspath(program), mode, limit, fspath(output))
 
 
-def programs():
+def programs() -> list[str]:
     """The names of the bundled programs."""
     return _hartrace.programs()
 
 
-def schemes(names=(), sweep=()):
+def schemes(names: Iterable[str] = (), sweep: Iterable[str] = ()) -> list[str]:
     """The schemes that `hartrace compare --schemes NAMES --sweep SWEEP` measures, by name."""
     return _hartrace.schemes(list(names), list(sweep))
 
 
-def compare(program, names, limit=3_000_000, sync_every=None):
+def compare(
+    program: _StrPath, names: Iterable[str], limit: int = 3_000_000, sync_every: int | None = None
+) -> list[dict[str, Any]]:
     """Measures a program, bundled or in an ELF file, in trace compressors; returns a dictionary for each."""
-    return json.loads(_hartrace.compare(fspath(program), list(names), limit, sync_every))
+    figures: list[dict[str, Any]] = json.loads(
+        _hartrace.compare(fspath(program), list(names), limit, sync_every)
+    )
+    return figures
 
 
-def compare_on_dask(client, programs, names, limit=3_000_000, sync_every=None):
+def compare_on_dask(
+    client: Client,
+    programs: Iterable[_StrPath],
+    names: Sequence[str],
+    limit: int = 3_000_000,
+    sync_every: int | None = None,
+) -> list[dict[str, Any]]:
     """The same for several programs, on a Dask cluster: each program in each scheme is a task."""
     tasks = [
         client.submit(compare, program, [name], limit, sync_every, pure=False)

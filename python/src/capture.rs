@@ -1,17 +1,21 @@
 //! A capture that is opened as a whole: what `hartrace::open` does, for Python.
 
+use crate::interrupt::{SharedOutput, aside, decode};
+use crate::iterators::{PyCalls, PyInstructions, PySteps};
+use crate::values::{PyEdge, PyFunction};
 use crate::{refused, unreadable};
-use hartrace::{Count, Decoded, Error, Form, FunctionTotal, OpenError, Options, Step};
+use hartrace::opened::NoCapture;
+use hartrace::{Count, Coverage, Decoded, Edges, Form, OpenError, Options};
 use hartrace_capture::described::DescribedError;
 use hartrace_capture::output::Output;
-use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyList, PyRange};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::vec;
+
+/// The number of the error that no file is there.
+const ENOENT: i32 = 2;
 
 /// Opens a capture of any kind.
 #[pyfunction]
@@ -40,7 +44,10 @@ pub(crate) fn open(
             threads.ok_or_else(|| PyValueError::new_err("threads has to be at least 1"))?;
         options = options.threads(threads);
     }
-    let capture = py.detach(|| options.open(path)).map_err(|error| match &error {
+    let capture = aside(py, move || options.open(path))?.map_err(|error| match &error {
+        OpenError::NoCapture { path, found: found @ NoCapture::Nothing { .. } } => {
+            PyFileNotFoundError::new_err((ENOENT, found.to_string(), path.as_os_str().to_owned()))
+        }
         OpenError::Unreadable { path, error }
         | OpenError::UnreadableProgram { path, error }
         | OpenError::Described(DescribedError::Unreadable { path, error }) => {
@@ -62,21 +69,19 @@ pub(crate) struct PyCapture {
     capture: hartrace::Capture,
 }
 
-impl PyCapture {
-    /// The result if nothing is missing or what is missing is wanted in the list.
-    fn listing<T>(decoded: Decoded<T>, missing: Option<&Bound<'_, PyList>>) -> PyResult<T> {
-        let Some(missing) = missing else {
-            return decoded.complete().map_err(refused);
-        };
-        let Decoded { value, notes, omitted, losses } = decoded;
-        for text in losses.into_iter().chain(notes.iter().map(ToString::to_string)) {
-            missing.append(text)?;
-        }
-        if omitted > 0 {
-            missing.append(format!("and {omitted} more"))?;
-        }
-        Ok(value)
+/// The result if nothing is missing or what is missing is wanted in the list.
+fn listing<T>(decoded: Decoded<T>, missing: Option<&Bound<'_, PyList>>) -> PyResult<T> {
+    let Some(missing) = missing else {
+        return decoded.complete().map_err(refused);
+    };
+    let Decoded { value, notes, omitted, losses } = decoded;
+    for text in losses.into_iter().chain(notes.iter().map(ToString::to_string)) {
+        missing.append(text)?;
     }
+    if omitted > 0 {
+        missing.append(format!("and {omitted} more"))?;
+    }
+    Ok(value)
 }
 
 #[pymethods]
@@ -106,8 +111,8 @@ impl PyCapture {
     /// The number of instructions that retired.
     #[pyo3(signature = (missing = None))]
     fn count(&self, py: Python<'_>, missing: Option<&Bound<'_, PyList>>) -> PyResult<u64> {
-        let count = py.detach(|| self.capture.sum::<Count>()).map_err(refused)?;
-        Ok(Self::listing(count, missing)?.instructions)
+        let count = decode(py, &self.capture, |capture| capture.sum::<Count>())?;
+        Ok(listing(count, missing)?.instructions)
     }
 
     /// What each function has executed, those with the most instructions of their own first.
@@ -117,8 +122,29 @@ impl PyCapture {
         py: Python<'_>,
         missing: Option<&Bound<'_, PyList>>,
     ) -> PyResult<Vec<PyFunction>> {
-        let functions = py.detach(|| self.capture.functions()).map_err(refused)?;
-        Ok(Self::listing(functions, missing)?.into_iter().map(PyFunction::from).collect())
+        let functions = decode(py, &self.capture, |capture| capture.functions())?;
+        Ok(listing(functions, missing)?.into_iter().map(PyFunction::from).collect())
+    }
+
+    /// How often the program went from each branch or jump to what followed it, by address.
+    #[pyo3(signature = (missing = None))]
+    fn edges(&self, py: Python<'_>, missing: Option<&Bound<'_, PyList>>) -> PyResult<Vec<PyEdge>> {
+        let edges = decode(py, &self.capture, |capture| capture.sum::<Edges>())?;
+        Ok(listing(edges, missing)?.sorted().into_iter().map(PyEdge::from).collect())
+    }
+
+    /// The addresses of the code that was executed, as ranges in order.
+    #[pyo3(signature = (missing = None))]
+    fn coverage<'py>(
+        &self,
+        py: Python<'py>,
+        missing: Option<&Bound<'py, PyList>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let coverage = decode(py, &self.capture, |capture| capture.sum::<Coverage>())?;
+        // That of the library has signed ends.
+        let range = py.get_type::<PyRange>();
+        let ranges = listing(coverage, missing)?.ranges().into_iter();
+        ranges.map(|addresses| range.call1((addresses.start, addresses.end))).collect()
     }
 
     /// A report as `hartrace decode --emit` and `hartrace export --to` write it: one of `hartrace.FORMS`. It is written to the
@@ -135,243 +161,35 @@ impl PyCapture {
             PyValueError::new_err(format!("{error}; there are: {}", forms().join(", ")))
         })?;
         let Some(output) = output else {
-            let written = py.detach(|| self.capture.write(form, Vec::new())).map_err(refused)?;
-            return Ok(Some(PyBytes::new(py, &Self::listing(written, missing)?)));
+            let written =
+                decode(py, &self.capture, move |capture| capture.write(form, Vec::new()))?;
+            return Ok(Some(PyBytes::new(py, &listing(written, missing)?)));
         };
-        let out = Output::create(&output).map_err(refused)?;
-        let written = py.detach(|| self.capture.write(form, out)).map_err(refused)?;
-        Self::listing(written, missing)?.finish().map_err(refused)?;
+        let output = SharedOutput::create(&output)?;
+        let out = output.clone();
+        let written = decode(py, &self.capture, move |capture| capture.write(form, out));
+        // Without a result, this drops it, before anybody can see a part of it.
+        let output = output.take();
+        listing(written?, missing)?;
+        output.map_or(Ok(0), Output::finish).map_err(refused)?;
         Ok(None)
     }
 
     /// The address of every instruction, in order. What is missing is an exception, or in the list.
     #[pyo3(signature = (missing = None))]
     fn instructions(&self, missing: Option<Py<PyList>>) -> PyInstructions {
-        let state = Mutex::new((self.capture.blocks(), Vec::new().into_iter()));
-        PyInstructions { state, missing }
+        PyInstructions::new(self.capture.steps(), missing)
+    }
+
+    /// Functions that were entered and left, in order, inlined ones among them. What is missing is an exception at the end,
+    /// or in the list; where it is missing, there is a call of the kind `gap`.
+    #[pyo3(signature = (missing = None))]
+    fn calls(&self, missing: Option<Py<PyList>>) -> PyCalls {
+        PyCalls::new(self.capture.calls(), missing)
     }
 
     /// Blocks of instructions, events and gaps, in order.
     fn steps(&self) -> PySteps {
-        PySteps(Mutex::new(self.capture.steps()))
-    }
-}
-
-/// What a function has executed.
-#[pyclass(module = "hartrace", name = "Function", frozen, get_all)]
-pub(crate) struct PyFunction {
-    /// Its source, where the capture names sources.
-    source: Option<u16>,
-    /// Its name, or its address.
-    name: String,
-    /// Its file and line, if they are known.
-    place: Option<(String, u32)>,
-    /// How often it was called.
-    calls: u64,
-    /// Instructions of its own.
-    instructions: u64,
-    /// Instructions with those of everything that it called.
-    with_callees: u64,
-}
-
-impl From<FunctionTotal> for PyFunction {
-    fn from(total: FunctionTotal) -> Self {
-        let FunctionTotal { source, name, place, calls, instructions, with_callees } = total;
-        Self { source, name, place, calls, instructions, with_callees }
-    }
-}
-
-#[pymethods]
-impl PyFunction {
-    fn __repr__(&self) -> String {
-        let Self { name, calls, instructions, .. } = self;
-        format!("<hartrace.Function {name:?}: {instructions} instructions, {calls} calls>")
-    }
-}
-
-/// The addresses of instructions.
-#[pyclass(module = "hartrace", name = "Instructions", frozen)]
-pub(crate) struct PyInstructions {
-    state: Mutex<(hartrace::Blocks, vec::IntoIter<u64>)>,
-    missing: Option<Py<PyList>>,
-}
-
-impl PyInstructions {
-    fn next(&self) -> Option<Result<u64, Error>> {
-        // A thread that panicked left nothing half done.
-        let mut state = self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let (blocks, addresses) = &mut *state;
-        loop {
-            if let Some(address) = addresses.next() {
-                return Some(Ok(address));
-            }
-            match blocks.next()? {
-                Ok(block) => *addresses = block.addresses.into_iter(),
-                Err(error) => return Some(Err(error)),
-            }
-        }
-    }
-}
-
-#[pymethods]
-impl PyInstructions {
-    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        this
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        loop {
-            match (py.detach(|| self.next()), &self.missing) {
-                (Some(Err(error)), Some(missing)) => missing.bind(py).append(error.to_string())?,
-                (next, _) => return next.transpose().map_err(refused),
-            }
-        }
-    }
-}
-
-/// Steps of an execution.
-#[pyclass(module = "hartrace", name = "Steps", frozen)]
-pub(crate) struct PySteps(Mutex<hartrace::Steps>);
-
-#[pymethods]
-impl PySteps {
-    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        this
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let next =
-            py.detach(|| self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next());
-        let step = match next {
-            None => return Ok(None),
-            Some(Ok(Step::Block(block))) => {
-                let hartrace::Block { source, at, addresses, end, .. } = block;
-                PyBlock { source, packet: at.packet, byte: at.byte, addresses, end }
-                    .into_py_any(py)?
-            }
-            Some(Ok(Step::Event(happened))) => {
-                let hartrace::Happened { source, at, event, .. } = happened;
-                let (kind, fields) = fields(py, event)?;
-                PyEvent { source, packet: at.packet, byte: at.byte, kind, fields }
-                    .into_py_any(py)?
-            }
-            Some(Err(Error::Gap(gap))) => {
-                let hartrace::Gap { source, at, cause } = gap;
-                let cause = cause.to_string();
-                let (packet, byte) = (Some(at.packet), Some(at.byte));
-                PyGap { source, packet, byte, cause }.into_py_any(py)?
-            }
-            // What is missing at the end, or anywhere.
-            Some(Err(error @ Error::Incomplete(_))) => {
-                let cause = error.to_string();
-                PyGap { source: None, packet: None, byte: None, cause }.into_py_any(py)?
-            }
-            Some(Err(error)) => return Err(refused(error)),
-        };
-        Ok(Some(step))
-    }
-}
-
-/// The name of an event, and what belongs to it.
-fn fields(py: Python<'_>, event: hartrace::Event) -> PyResult<(&'static str, Py<PyDict>)> {
-    use hartrace::{Event, Time};
-    let fields = PyDict::new(py);
-    let kind = match event {
-        Event::Trap { cause, interrupt, tval, epc } => {
-            fields.set_item("cause", cause)?;
-            fields.set_item("interrupt", interrupt)?;
-            fields.set_item("tval", tval)?;
-            fields.set_item("epc", epc)?;
-            "trap"
-        }
-        Event::Context { privilege, context, time } => {
-            fields.set_item("privilege", privilege)?;
-            fields.set_item("context", context)?;
-            fields.set_item("time", time)?;
-            "context"
-        }
-        Event::Time(Time::Stamp { value, bits }) => {
-            fields.set_item("value", value)?;
-            fields.set_item("bits", bits)?;
-            "time"
-        }
-        Event::Time(Time::Cycles(cycles)) => {
-            fields.set_item("cycles", cycles)?;
-            "cycles"
-        }
-        Event::On => "on",
-        Event::Off(status) => {
-            fields.set_item("qual_status", status.name())?;
-            "off"
-        }
-        Event::Restart => "restart",
-        Event::Gap(cause) => {
-            fields.set_item("cause", cause.to_string())?;
-            "gap"
-        }
-    };
-    Ok((kind, fields.unbind()))
-}
-
-/// Instructions that retired one after the other.
-#[pyclass(module = "hartrace", name = "Block", frozen, get_all)]
-pub(crate) struct PyBlock {
-    source: Option<u16>,
-    packet: u64,
-    byte: u64,
-    /// The addresses of its instructions; at least one.
-    addresses: Vec<u64>,
-    /// The address after the last instruction.
-    end: u64,
-}
-
-#[pymethods]
-impl PyBlock {
-    fn __repr__(&self) -> String {
-        let first = self.addresses.first().copied().unwrap_or(self.end);
-        format!(
-            "<hartrace.Block {first:#x}..{:#x}: {} instructions>",
-            self.end,
-            self.addresses.len()
-        )
-    }
-}
-
-/// Something that happened between instructions.
-#[pyclass(module = "hartrace", name = "Event", frozen, get_all)]
-pub(crate) struct PyEvent {
-    source: Option<u16>,
-    packet: u64,
-    byte: u64,
-    /// What happened.
-    kind: &'static str,
-    /// What belongs to it.
-    fields: Py<PyDict>,
-}
-
-#[pymethods]
-impl PyEvent {
-    fn __repr__(&self, py: Python<'_>) -> String {
-        format!("<hartrace.Event {} {}>", self.kind, self.fields.bind(py))
-    }
-}
-
-/// A stretch that could not be followed, or, without a position, what else is missing.
-#[pyclass(module = "hartrace", name = "Gap", frozen, get_all)]
-pub(crate) struct PyGap {
-    source: Option<u16>,
-    packet: Option<u64>,
-    byte: Option<u64>,
-    /// Why.
-    cause: String,
-}
-
-#[pymethods]
-impl PyGap {
-    fn __repr__(&self) -> String {
-        match self.packet {
-            Some(packet) => format!("<hartrace.Gap at packet {packet}: {}>", self.cause),
-            None => format!("<hartrace.Gap: {}>", self.cause),
-        }
+        PySteps::new(self.capture.steps())
     }
 }

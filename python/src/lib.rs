@@ -2,14 +2,17 @@
 //! `compare` do, for Python.
 
 mod capture;
+mod interrupt;
+mod iterators;
 mod table;
+mod values;
 
 use hartrace_capture::description::Description;
 use hartrace_capture::output::{CaptureOutput, Claims, Output};
 use hartrace_capture::text::message;
 use hartrace_compressors::comparison::{Comparison, ComparisonError, Options, Workload, chosen};
 use hartrace_executions::executed::bundled::PROGRAMS;
-use hartrace_executions::executed::round::{RoundError, Trial};
+use hartrace_executions::executed::round::{Ran, RoundError, Trial};
 use hartrace_executions::executed::{Program, ProgramError, modes};
 use hartrace_parts::{
     Emit, Extent, Input, ParquetInput, PartsError, Table, decode, decode_to_file, merge_files,
@@ -23,7 +26,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 create_exception!(
-    _hartrace,
+    hartrace,
     HartraceError,
     PyException,
     "Why a capture cannot be opened, planned, decoded or merged."
@@ -40,7 +43,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> PyErr {
         Some(number) => {
             let text = error.to_string();
             let text = text.split(" (os error").next().unwrap_or(&text).to_owned();
-            PyOSError::new_err((number, text, path.to_owned()))
+            PyOSError::new_err((number, text, path.as_os_str().to_owned()))
         }
         None => PyOSError::new_err(message(&format!("{path:?}: {error}")).into_owned()),
     }
@@ -169,8 +172,11 @@ fn trace(
         Ok(Some(CaptureOutput::create(&output).map_err(|error| RoundError::Write(error.into()))?))
     };
     let trial = Trial { program: &executed, modes: &[options], limit };
-    let lines = py.detach(|| trial.run(create, |_| Ok(())));
-    let mut lines = lines.map_err(refused)?;
+    let ran = py.detach(|| trial.run(create, |_| Ok(())));
+    let Ran { mut lines, stopped } = ran.map_err(refused)?;
+    if let Some(error) = stopped {
+        return Err(refused(error));
+    }
     let Some(line) = lines.first_mut() else { return Ok(0) };
     line.save(&executed, &path, ["hartrace.trace".into(), program]).map_err(refused)?;
     Ok(line.figures.decoded)
@@ -232,10 +238,15 @@ fn _hartrace(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("FORMS", capture::forms())?;
     module.add_class::<capture::PyCapture>()?;
-    module.add_class::<capture::PyFunction>()?;
-    module.add_class::<capture::PyBlock>()?;
-    module.add_class::<capture::PyEvent>()?;
-    module.add_class::<capture::PyGap>()?;
+    module.add_class::<values::PyFunction>()?;
+    module.add_class::<values::PyCall>()?;
+    module.add_class::<values::PyEdge>()?;
+    module.add_class::<values::PyBlock>()?;
+    module.add_class::<values::PyEvent>()?;
+    module.add_class::<values::PyGap>()?;
+    module.add_class::<iterators::PyCalls>()?;
+    module.add_class::<iterators::PyInstructions>()?;
+    module.add_class::<iterators::PySteps>()?;
     module.add_class::<table::PyTable>()?;
     module.add_function(wrap_pyfunction!(capture::open, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;

@@ -12,7 +12,7 @@ use pyo3::types::PyCapsule;
 use std::sync::Arc;
 
 /// The table of a part.
-#[pyclass(name = "Table", frozen)]
+#[pyclass(module = "hartrace", name = "Table", frozen)]
 pub(crate) struct PyTable {
     schema: Arc<Schema>,
     batches: Vec<RecordBatch>,

@@ -61,12 +61,25 @@ build() {
         src/{long,branchy,calls,interp,strings,sort,crypto,float}.c src/calls.S
     "${cross}gcc" -march=rv64gc -mabi=lp64d "${flags[@]}" -Wl,--no-relax \
         -o "$out/linux.elf" rt/rt.c src/linux.c
+    build_streams "$out/streams"
     build_cva6 "$out/cva6"
     build_picorv32 "$out/picorv32"
     build_arm "$out/arm"
     build_debug "$out/debug"
     chmod 644 "$out"/*.elf "$out"/{cva6,picorv32}/*.elf
     chmod 755 "$out/linux.elf" # or QEMU refuses it
+}
+
+# Programs that read, print and end in their own ways; see README.md.
+build_streams() {
+    local out=$1 name
+    mkdir -p "$out"
+    for name in count files ends; do
+        "${cross}gcc" -march=rv64gc -mabi=lp64d "${flags[@]}" -Isrc/streams -Wl,--no-relax \
+            -o "$out/$name.elf" rt/rt.c "src/streams/$name.c"
+    done
+    bare "$out" print rv64gc lp64d print src/streams/print.c
+    chmod 755 "$out"/*.elf # or QEMU refuses them
 }
 
 # Programs for the CVA6, which has no floating point: those above that compute and those that trap, and
@@ -167,7 +180,7 @@ check() {
     while IFS=, read -r name file rest; do
         cmp "$file" "$out/$name.elf" || failed=1
     done < <(list)
-    local others=(elf/{cva6,picorv32,arm,arm/a64,arm/t32,debug}/*.elf)
+    local others=(elf/{cva6,picorv32,streams,arm,arm/a64,arm/t32,debug}/*.elf)
     for file in "${others[@]}"; do
         cmp "$file" "$out/${file#elf/}" || failed=1
     done

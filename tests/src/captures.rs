@@ -10,7 +10,7 @@ use hartrace_capture::programs::Programs;
 use hartrace_encap::{EncapParams, FrameHeader, Framing, Item, MAX_FRAME};
 use hartrace_encoder::{Encoded, Encoder, EncoderConfig, Resync};
 use hartrace_executions::executed::bundled::PROGRAMS;
-use hartrace_executions::executed::round::{RoundError, Trial};
+use hartrace_executions::executed::round::{Ran, RoundError, Trial};
 use hartrace_executions::executed::{Program, ProgramError, modes};
 use std::fs;
 use std::io::Write;
@@ -44,6 +44,11 @@ impl Drop for Folder {
 /// Traces a bundled program; returns the capture.
 pub fn trace(folder: &Folder, name: &str, mode: &str, limit: u64) -> PathBuf {
     let (_, elf) = PROGRAMS.iter().find(|(other, _)| *other == name).expect("it is bundled");
+    trace_elf(folder, name, elf, mode, limit)
+}
+
+/// Traces a program that is given as an ELF file; returns the capture.
+pub fn trace_elf(folder: &Folder, name: &str, elf: &[u8], mode: &str, limit: u64) -> PathBuf {
     let file = folder.path().join(format!("{name}.elf"));
     fs::write(&file, elf).expect("there is room");
     let program = Program::new(name, elf.to_vec()).expect("it can be executed");
@@ -53,7 +58,8 @@ pub fn trace(folder: &Folder, name: &str, mode: &str, limit: u64) -> PathBuf {
     let create = |_: &str| -> Result<_, RoundError> {
         Ok(Some(CaptureOutput::create(&capture).expect("there is room")))
     };
-    let mut lines = trial.run(create, |_| Ok(())).expect("it runs");
+    let Ran { mut lines, stopped } = trial.run(create, |_| Ok(())).expect("it runs");
+    assert!(stopped.is_none(), "{stopped:?}");
     lines[0].save(&program, &file, ["test".into()]).expect("there is room");
     capture
 }

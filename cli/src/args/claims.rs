@@ -8,8 +8,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Arguments that name files or folders to write. Those of all other arguments are read.
-pub(super) const OUTPUTS: [&str; 8] =
-    ["output", "output_dir", "retired", "json", "html", "waves", "profile", "resume"];
+pub(super) const OUTPUTS: [&str; 9] =
+    ["output", "output_dir", "retired", "report", "json", "html", "waves", "profile", "resume"];
 
 /// Commands whose output is a capture, with a description beside it.
 const CAPTURING: [&str; 3] = ["run", "encode", "receive"];

@@ -1,7 +1,7 @@
 //! Arguments of `hartrace compare`.
 
 use super::InputArgs;
-use super::values::named;
+use super::values::{named, parse_some, parse_some_nonzero};
 use clap::Args;
 use clap::ValueHint::FilePath;
 use hartrace_capture::programs::Placed;
@@ -38,10 +38,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FAMILY.KEY=VALUES", long_help = sweep_help())]
     pub(crate) sweep: Vec<String>,
     /// Empty all tables and send whole addresses after every N instructions [default: never]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_some_nonzero)]
     pub(crate) sync_every: Option<NonZeroU64>,
     /// Maximum number of instructions of each program; each uses about two bytes of memory [default: that of the suite, or 3000000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = parse_some)]
     pub(crate) limit: Option<u64>,
     /// Also compress the addresses of loads and stores, and loaded values (programs only)
     #[arg(long)]
@@ -55,11 +55,11 @@ pub(crate) struct CompareArgs {
     /// A table of the dissertation, measured on these programs beside its own figures; without a number, lists the tables
     #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["schemes", "sweep"])]
     pub(crate) table: Option<String>,
-    /// How that table is written
-    #[arg(long, value_name = "FORMAT", value_parser = named(TableFormat::NAMED), default_value = "text")]
-    pub(crate) format_table: TableFormat,
+    /// How that table is written [default: text]
+    #[arg(long, value_name = "FORMAT", value_parser = named(TableFormat::NAMED))]
+    pub(crate) format_table: Option<TableFormat>,
     /// Only the means
-    #[arg(long)]
+    #[arg(long, conflicts_with = "table")]
     pub(crate) brief: bool,
     /// The figures as one JSON object, instead of tables; with a file, in addition to them
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]

@@ -5,6 +5,7 @@ use super::{FollowArgs, PerfArgs, SnapshotArgs};
 use clap::{Args, FromArgMatches};
 use hartrace_decoder::Unit;
 use hartrace_report::Form;
+use hartrace_report::calls::Order;
 use hartrace_report::limits::Position;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -28,14 +29,39 @@ pub(crate) struct DecodeArgs {
     /// One JSON object per line, for blocks, edges and coverage too
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print from here on: N or insn:N (instruction), packet:N or byte:N, all from 0
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) captured: CapturedArgs,
+}
+
+/// A part of the trace.
+#[derive(Debug, Args)]
+pub(crate) struct WindowArgs {
+    /// Begin here: N or insn:N (instruction), packet:N or byte:N, all from 0
     ///
-    /// The capture is still decoded from its start, on one thread.
+    /// The capture is still decoded from its start, on one thread. Call stacks begin with the function that is executed here.
     #[arg(long, value_name = "POS")]
     pub(crate) from: Option<Position>,
-    /// Print up to here, and stop; POS itself is not printed
+    /// Stop here; POS itself is not included
     #[arg(long, value_name = "POS")]
     pub(crate) to: Option<Position>,
+}
+
+/// The functions of a trace.
+#[derive(Debug, Args)]
+pub(crate) struct TopArgs {
+    /// How many functions to print
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub(crate) rows: usize,
+    /// What comes first
+    #[arg(long, alias = "sort", value_parser = named(Order::NAMED), default_value = "self")]
+    pub(crate) by: Order,
+    /// One JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
     #[command(flatten)]
     pub(crate) captured: CapturedArgs,
 }
@@ -44,7 +70,7 @@ pub(crate) struct DecodeArgs {
 pub(crate) struct ExportArgs {
     /// The format
     #[arg(long, value_parser = values::export(), value_name = "FORMAT")]
-    pub(crate) to: Form,
+    pub(crate) format: Form,
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -54,6 +80,8 @@ pub(crate) struct ExportArgs {
     /// Ticks of that clock per second; without it, a tick becomes a nanosecond in Perfetto
     #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) ticks_per_second: Option<u64>,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
     #[command(flatten)]
     pub(crate) captured: CapturedArgs,
 }
@@ -76,6 +104,8 @@ pub(crate) struct PageArgs {
     /// /build/a/b.c is then DIR/build/a/b.c, DIR/a/b.c or DIR/b.c. The page lists all files that it holds.
     #[arg(long, value_name = "DIR")]
     pub(crate) source_root: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
     #[command(flatten)]
     pub(crate) captured: CapturedArgs,
 }

@@ -6,6 +6,7 @@ use super::{EventsArgs, StreamArgs};
 use crate::failure::Failure;
 use clap::Args;
 use clap::ValueHint::FilePath;
+use clap::builder::Resettable;
 use hartrace::Options;
 use hartrace_capture::description::{Description, trap_vector};
 use hartrace_capture::programs::Placed;
@@ -17,45 +18,46 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+/// The heading of what says which code was traced.
+const PROGRAM: &str = "Program";
+
 /// A capture, and the program to follow it through.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Decoding options")]
+#[command(next_help_heading = "Decoding")]
 pub(crate) struct FollowArgs {
     /// The capture, or a bundle of it
     ///
     /// Parameters and programs are those of its description, CAPTURE.toml; options take precedence.
-    #[arg(required = true, help_heading = "Arguments")]
+    #[arg(required = true, help_heading = Resettable::Reset)]
     pub(crate) capture: Option<PathBuf>,
     /// Program; BIAS (0x...) is added to its addresses. May be given more than once
-    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program, value_hint = FilePath)]
+    #[arg(long, value_name = "PROG[@BIAS]", allow_hyphen_values = true, value_parser = Placed::program, value_hint = FilePath, help_heading = PROGRAM)]
     pub(crate) elf: Vec<Placed>,
     /// Bare code at ADDR (0x...). May be given more than once
-    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = Placed::bare, value_hint = FilePath)]
+    #[arg(long, value_name = "FILE@ADDR", allow_hyphen_values = true, value_parser = Placed::bare, value_hint = FilePath, help_heading = PROGRAM)]
     pub(crate) image: Vec<Placed>,
     /// Program of context ID only, in addition to all common code. May be given more than once
     #[arg(
         long,
         value_name = "ID=PROG[@BIAS]",
         allow_hyphen_values = true,
-        value_parser = Placed::of_context, value_hint = FilePath
+        value_parser = Placed::of_context, value_hint = FilePath, help_heading = PROGRAM
     )]
     pub(crate) context_elf: Vec<(u64, Placed)>,
     /// Extensions of the hart, such as rv32imac_zcmp [default: as the programs list them]
     ///
     /// Only Zcmp and Zcmt matter: their encodings mean something else on other harts.
-    #[arg(long, value_name = "ISA", value_parser = parse_isa)]
+    #[arg(long, value_name = "ISA", value_parser = parse_isa, help_heading = PROGRAM)]
     pub(crate) isa: Option<Isa>,
-    #[command(flatten)]
-    pub(crate) events: EventsArgs,
     /// Contents of xtvec, for implicit exceptions: PRIV is m, s, vs, u or a number
-    #[arg(long, value_name = "PRIV=ADDR", value_parser = trap_vector)]
+    #[arg(long, value_name = "PRIV=ADDR", value_parser = trap_vector, help_heading = PROGRAM)]
     pub(crate) tvec: Vec<(Privilege, u64)>,
     /// Expect the listed quirks of a reference model
     #[arg(long, value_parser = named(COMPAT))]
     pub(crate) compat: Option<Compat>,
-    /// Where to continue after a gap
-    #[arg(long, value_parser = named(RESYNC), default_value = "sync")]
-    pub(crate) resync: Resync,
+    /// Where to continue after a gap [default: sync]
+    #[arg(long, value_parser = named(RESYNC))]
+    pub(crate) resync: Option<Resync>,
     /// Follow at most N blocks of code for one packet, and treat it as damaged then [default: no limit]
     ///
     /// A packet may stand for billions of branches, so a damaged one may claim billions that never were,
@@ -72,6 +74,13 @@ pub(crate) struct FollowArgs {
     /// End with an error, and status 1, at the first gap
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Names of functions stay as the linker has them: _Z3addii instead of add(int, int)
+    ///
+    /// Profiles for compilers and lcov always have those.
+    #[arg(long, help_heading = PROGRAM)]
+    pub(crate) raw_names: bool,
+    #[command(flatten)]
+    pub(crate) events: EventsArgs,
     #[command(flatten)]
     pub(crate) stream: StreamArgs,
 }
@@ -88,9 +97,10 @@ impl FollowArgs {
         options.context_id = self.events.context_id;
         options.trap_vectors = self.tvec.iter().copied().collect();
         options.compat = self.compat;
-        options.resync = self.resync;
+        options.resync = self.resync.unwrap_or(options.resync);
         options.max_blocks = self.max_blocks;
         options.threads = self.threads;
+        options.raw_names = self.raw_names;
         options
     }
 

@@ -26,7 +26,7 @@ const RETIREMENTS: [(&str, Flavour, &str); 2] =
     [("single", Flavour::Single, "Instructions: 0 or 1"), ("block", Flavour::Block, "Half-words")];
 
 #[derive(Debug, Args)]
-pub(crate) struct ConvertArgs {
+pub(crate) struct LogArgs {
     /// The log, of any format that `--input-format` lists; may be compressed with gzip or zstd
     pub(crate) input: PathBuf,
     /// Where to write the trace file; without it, only the summary is printed

@@ -4,6 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Recordings of Linux perf")]
 pub(crate) struct PerfArgs {
     /// Decode a recording of Linux perf instead (`perf.data`): CoreSight, that is ETMv4, ETE and PTM, or
     /// E-Trace

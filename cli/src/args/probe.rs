@@ -34,4 +34,10 @@ pub(crate) struct ProbeArgs {
     /// Write what was found to CAPTURE.toml, which all commands read
     #[arg(long)]
     pub(crate) write: bool,
+    /// Which of several readings to write, by its number in the list
+    ///
+    /// If readings decode equally well to other instructions, the capture is AMBIGUOUS: nothing tells which is right, the exit
+    /// status is 5, and none is written without this option.
+    #[arg(long, value_name = "N", requires = "write", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) reading: Option<u16>,
 }

@@ -1,6 +1,6 @@
 //! Arguments of `hartrace sim`.
 
-use super::values::parse_size;
+use super::values::{parse_count, parse_size};
 use super::{DecoderArg, InputArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use hartrace_decoder_hdl::Unrolls;
@@ -103,7 +103,7 @@ pub(crate) struct LoopArgs {
     pub(crate) hart: HartArgs,
     /// Maximum number of instructions and traps of each program, or of cycles with --cva6
     /// [default: 200000, or 100000000 cycles]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) limit: Option<u64>,
     /// One JSON object per line
     #[arg(long)]
@@ -176,7 +176,7 @@ pub(crate) struct Cva6Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Maximum number of cycles
-    #[arg(long, value_name = "CYCLES", default_value_t = 100_000_000)]
+    #[arg(long, value_name = "CYCLES", default_value_t = 100_000_000, value_parser = parse_count)]
     pub(crate) limit: u64,
     /// Where to write the output of the sink, and its description TRACE.toml
     #[arg(short, long, value_name = "TRACE", requires = "program")]
@@ -229,7 +229,7 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Maximum number of instructions and traps of each program
-    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = parse_count)]
     pub(crate) limit: u64,
     /// Where to write the packets of the encoder, in frames of the reference flow, and their description
     /// TRACE.toml

@@ -6,7 +6,7 @@ use hartrace_encap::coresight::Mode;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "CoreSight options")]
+#[command(next_help_heading = "CoreSight")]
 pub(crate) struct SnapshotArgs {
     /// Decode a snapshot of an Arm system instead, as OpenCSD and DS-5 write it, or a package with a
     /// `contents.ini`, in a folder or a ZIP archive: ETMv4, ETE and PTM

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// What a stream looks like.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Stream options")]
+#[command(next_help_heading = "Stream of packets")]
 pub(crate) struct StreamArgs {
     /// Encoder parameters: TOML with the specification's names, or a vector's configuration JSON
     /// [default: CAPTURE.toml, which describes the capture]
@@ -74,7 +74,7 @@ impl StreamArgs {
 
 /// Widths and values of framing fields; a field that is not given is 0 or absent.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Framing options")]
+#[command(next_help_heading = "Framing")]
 pub(crate) struct FramingArgs {
     /// encap: width of srcID
     #[arg(long, value_name = "N")]

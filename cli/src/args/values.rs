@@ -1,11 +1,13 @@
 //! Values on the command line with their own grammar.
 
 use super::Emit;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::{Arg, Command};
 use hartrace_capture::framing::Kind;
 use hartrace_isa::{Arch, Isa, Xlen};
 use hartrace_report::Form;
-use std::num::NonZeroUsize;
+use std::ffi::OsStr;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 /// A number of bytes, also in kB or MB.
 pub(super) fn parse_size(text: &str) -> Result<usize, String> {
@@ -18,6 +20,46 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     number
         .filter(|size| *size <= 1 << 30)
         .ok_or_else(|| "write bytes up to 1000MB, for example 10MB".into())
+}
+
+/// A number of instructions or cycles, also in thousands (k), millions (M) or billions (G).
+pub(super) fn parse_count(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.trim_end_matches(['k', 'K', 'M', 'G']) {
+        digits if digits.len() == text.len() => (digits, 1),
+        digits => match &text[digits.len()..] {
+            "k" | "K" => (digits, 1_000),
+            "M" => (digits, 1_000_000),
+            "G" => (digits, 1_000_000_000),
+            _ => ("", 1),
+        },
+    };
+    // Signs are no digits here.
+    let digits = Some(digits).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let number = digits.and_then(|digits| digits.parse().ok());
+    number
+        .and_then(|number: u64| number.checked_mul(unit))
+        .ok_or_else(|| "write a number, also in k, M or G, for example 50000 or 10M".into())
+}
+
+/// The same, and at least 1.
+pub(super) fn parse_some(text: &str) -> Result<u64, String> {
+    match parse_count(text)? {
+        0 => Err("write 1 or more".into()),
+        number => Ok(number),
+    }
+}
+
+/// The same, as a type of its own.
+pub(super) fn parse_some_nonzero(text: &str) -> Result<NonZeroU64, String> {
+    NonZeroU64::new(parse_some(text)?).ok_or_else(|| "write 1 or more".into())
+}
+
+/// An environment variable, `NAME=VALUE`.
+pub(super) fn parse_variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("write NAME=VALUE".into()),
+    }
 }
 
 /// Threads that a machine may have cores for.
@@ -41,6 +83,28 @@ where
         let found = all.iter().find(|(other, ..)| *other == name);
         found.map(|(_, value, _)| *value).ok_or("no such value")
     })
+}
+
+/// Modes, which may be joined by `+`. Shells complete the first of them.
+#[derive(Clone)]
+pub(super) struct Modes;
+
+impl TypedValueParser for Modes {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names = ["delta", "ir", "ie", "sij", "bp", "jtc", "full", "hp", "ir+bp", "all"];
+        Some(Box::new(names.into_iter().map(PossibleValue::new)))
+    }
 }
 
 pub(super) fn framing() -> impl TypedValueParser<Value = Kind> {

@@ -12,7 +12,7 @@ use hartrace_decoder::Fault;
 use hartrace_isa::Xlen;
 use hartrace_report::arm::{self, How};
 use hartrace_report::gaps::Gaps;
-use hartrace_report::html::{About, Html};
+use hartrace_report::html::{About, Html, doubts};
 use hartrace_report::limits::Limits;
 use hartrace_report::tables::Naming;
 use hartrace_report::{Form, FormContext, Print, Printer, Report};
@@ -51,9 +51,8 @@ impl Losses {
 /// Refuses combinations of arguments that mean nothing; returns what part of each source to print.
 pub(super) fn limits(job: &Job<'_>) -> Result<Option<Limits>, Failure> {
     if job.json && !matches!(job.product, Product::Text(Emit::Form(form)) if form.has_json()) {
-        return Err(
-            Failure::usage("--json applies to blocks, edges and coverage only").hint("--emit json")
-        );
+        return Err(Failure::usage("--json applies to blocks, edges, coverage and functions only")
+            .hint("--emit json"));
     }
     job.limits()
 }
@@ -102,7 +101,10 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
     system.losses.iter().try_for_each(|loss| losses.gap(loss))?;
     let several = all.len() > 1;
     // Messages about gaps name the source of a table in any case.
-    let named = matches!(job.product, Product::Text(Emit::Form(Form::Edges | Form::Coverage)));
+    let named = matches!(
+        job.product,
+        Product::Text(Emit::Form(Form::Edges | Form::Coverage | Form::Functions))
+    );
     let how = How { threads: system.threads, limits: limits(job)?, named };
     let decoding = Decoding { name, job, all, how };
     let mut out = files::stdout();
@@ -144,15 +146,21 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
         }
         Product::Page(roots) => {
             let mut html = Html::new(programs, XLEN);
-            let about = About {
+            let mut about = About {
                 capture: name.clone(),
                 protocol: "CoreSight".into(),
                 command: None,
+                window: job.window(),
+                ended_early: None,
                 programs: system.names.clone(),
+                doubts: Vec::new(),
                 roots: page::roots(system.files.iter().map(PathBuf::as_path), roots)?,
             };
             let out = job.out()?;
-            let status = decoding.print(&mut decoding.printer(&mut html, io::sink()))?;
+            let mut printer = decoding.printer(&mut html, io::sink());
+            let status = decoding.print(&mut printer)?;
+            let gaps = printer.gaps;
+            about.doubts = doubts(&gaps, html.count().instructions, None);
             page::write(html, &about, None, out)?;
             Ok(status)
         }
@@ -169,6 +177,7 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
                 headings: several,
                 naming: if several { Naming::Always } else { Naming::Never },
                 timing: job.timing,
+                top: job.top,
             };
             let mut out = job.out()?;
             let status = decoding.print(&mut *form.printer(&look, &mut out, decoding.gaps())?)?;

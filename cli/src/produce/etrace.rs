@@ -14,7 +14,7 @@ use hartrace_capture::decode::Filling;
 use hartrace_decoder::Unit;
 use hartrace_report::decode::{LARGE, Origin, SMALL};
 use hartrace_report::gaps::Gaps;
-use hartrace_report::html::Html;
+use hartrace_report::html::{About, Html, doubts};
 use hartrace_report::limits::{Limits, SharedLimits};
 use hartrace_report::stats::{Program, Stats};
 use hartrace_report::tables::Naming;
@@ -38,8 +38,10 @@ pub(super) fn run(job: &Job<'_>) -> Result<Status, Failure> {
 /// Refuses combinations of arguments that mean nothing; returns what part of the trace to print.
 pub(super) fn limits(job: &Job<'_>) -> Result<Option<Limits>, Failure> {
     if job.json && (job.emits(Emit::Form(Form::Pcs)) || job.emits(Emit::Form(Form::Listing))) {
-        return Err(Failure::usage("--json applies to events, blocks, edges and coverage only")
-            .hint("--emit json"));
+        return Err(Failure::usage(
+            "--json applies to events, blocks, edges, coverage and functions only",
+        )
+        .hint("--emit json"));
     }
     job.limits()
 }
@@ -95,6 +97,7 @@ impl Decoding<'_> {
             headings: follow.setup.transport.source.is_none(),
             naming: Naming::Several,
             timing: self.job.timing,
+            top: self.job.top,
         };
         let (input, size) = match form.is_sum() {
             true => (input.map(|origin| origin.map(filling)), LARGE),
@@ -115,12 +118,26 @@ impl Decoding<'_> {
         let out = self.job.out()?;
         let mut printer = Printer::new(&mut html, io::sink(), gaps);
         let status = self.print(input, SMALL, &mut printer)?;
+        let gaps = printer.gaps;
         let mut stats = Stats::from(&follow.packets());
         stats.program = Some(Program::new(html.count(), stats.bits));
+        let doubts = doubts(&gaps, html.count().instructions, is_capture.then_some(&stats));
         stats.ended = html.is_ended() || !follow.setup.tells_its_end();
-        let strict = self.job.is_strict();
+        let (strict, insns) = (self.job.is_strict(), html.count().instructions);
+        let mut about = About { window: self.job.window(), ..self.following.about.clone() };
+        // Of a window, the packets are not known.
+        if self.limits.is_some() {
+            page::write(html, &about, None, out)?;
+            return Ok(status);
+        }
         let status = status.max(self.following.check(&html.count(), strict)?);
-        page::write(html, &self.following.about, is_capture.then_some(&stats), out)?;
+        about.doubts.extend(doubts);
+        if let Some(known) = self.following.instructions.filter(|known| *known != insns) {
+            about
+                .doubts
+                .push(format!("{insns} instructions were decoded, but {known} were traced."));
+        }
+        page::write(html, &about, is_capture.then_some(&stats), out)?;
         Ok(status)
     }
 

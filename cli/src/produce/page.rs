@@ -5,7 +5,7 @@ use crate::files;
 use hartrace_capture::output::Output;
 use hartrace_report::html::{About, Html, SourceRoots};
 use hartrace_report::stats::Stats;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The folders whose sources a page may hold: those of programs, and those that are named.
@@ -37,7 +37,9 @@ pub(super) fn write(
     }
     let (size, insns) = (format!("{:.1} MB", bytes as f64 / 1e6), count.instructions);
     if !is_standard {
-        writeln!(io::stdout(), "{name}: {size}, {insns} instructions, {} gaps", count.gaps)?;
+        let mut out = files::summary();
+        writeln!(out, "{name}: {size}, {insns} instructions, {} gaps", count.gaps)?;
+        out.flush()?;
     }
     Ok(())
 }

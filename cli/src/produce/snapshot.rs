@@ -2,6 +2,7 @@
 
 use super::arm;
 use crate::args::Emit;
+use crate::described;
 use crate::failure::{Failure, Status, warn};
 use crate::job::Job;
 use hartrace_capture::system::BindError;
@@ -21,7 +22,7 @@ pub(super) fn run(path: &Path, job: &Job<'_>) -> Result<Status, Failure> {
     options.buffer = job.captured.arm.buffer.clone();
     options.frames = job.captured.arm.frames;
     options.only_packets = job.emits(Emit::Packets);
-    let system = options.open_system(path)?;
+    let system = options.open_system(path).map_err(|error| described::no_capture(path, error))?;
     system.warnings.iter().for_each(warn);
     arm::print(job, system)
 }

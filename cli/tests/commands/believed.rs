@@ -26,6 +26,37 @@ fn described(place: &Place, name: &str, bytes: &[u8]) {
     place.write(name, bytes);
 }
 
+/// A page of a trace with another program has a banner, and one of the right program has none.
+#[test]
+fn a_page_of_another_program_says_so() {
+    let place = Place::new("believed-page");
+    let [calls, sort] = ["calls", "sort"]
+        .map(|name| format!("{}/../tests/programs/elf/{name}.elf", env!("CARGO_MANIFEST_DIR")));
+    place.clean(&format!("run {calls} --encode ir+bp -o c.te"));
+    let doubts = |options: &str| {
+        let output = place.run(&format!("report c.te -o c.html {options}"));
+        assert!(output.status.code() < Some(2), "{}", stderr(&output));
+        let page = std::fs::read_to_string(place.dir.join("c.html")).unwrap();
+        let (_, data) = page.split_once("id=\"data\">").unwrap();
+        let data: serde_json::Value =
+            serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+        let doubts = data["about"]["doubts"].as_array().unwrap().clone();
+        doubts.iter().map(|text| text.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(doubts(""), [""; 0]);
+    let said = doubts(&format!("--elf {sort}")).join("\n");
+    for what in
+        ["this is not the program that was traced", "does not seem to be the one", " bytes ("]
+    {
+        assert!(said.contains(what), "{what}: {said}");
+    }
+    // Without a description, only the trace itself shows it.
+    std::fs::copy(place.dir.join("c.te.toml"), place.dir.join("p.toml")).unwrap();
+    std::fs::remove_file(place.dir.join("c.te.toml")).unwrap();
+    let said = doubts(&format!("--params p.toml --elf {sort}")).join("\n");
+    assert!(said.contains("does not seem to be the one"), "{said}");
+}
+
 #[test]
 fn a_capture_that_was_cut_between_packets() {
     let place = Place::new("cut");
@@ -38,15 +69,15 @@ fn a_capture_that_was_cut_between_packets() {
         ("decode cut.te --emit edges", 0),
         ("decode cut.te --emit listing --threads 1", 0),
         ("stats cut.te", 0),
-        ("export cut.te --to folded", 0),
+        ("export cut.te --format folded", 0),
         ("report cut.te -o page.html", 0),
         ("bundle cut.te -o cut.zip", 0),
         ("check cut.te --against c.htr", 0),
-        ("delta cut.te cut.te", 0),
+        ("diff cut.te cut.te", 0),
     ] {
         let output = place.run(command);
         let said = stderr(&output);
-        let count = if command.starts_with("delta") { 2 } else { 1 };
+        let count = if command.starts_with("diff") { 2 } else { 1 };
         assert_eq!(said, line.repeat(count), "{command}");
         assert_eq!(output.status.code(), Some(status), "{command}");
         let written = command.split_once(" -o ").map(|(_, name)| place.dir.join(name));

@@ -66,16 +66,40 @@ fn every_scheme_comes_back() {
 fn a_log_gives_what_the_program_does() {
     let place = Place::new("compare-log");
     let linux = program("linux");
-    place.clean(&format!("run {linux} --limit 50000 --retired linux.htr"));
+    place.clean(&format!("run {linux} --limit 50000 --retired linux.htr --json"));
     let options = "--schemes BASE,rSDC-32x4,tTMBP --sweep sdc.ways=1,2 --sync-every 1000 --brief";
     let [program, log] = [format!("{linux} --limit 50000"), format!("linux.htr --elf {linux}")]
         .map(|input| {
             let text = place.clean(&format!("compare {input} {options}"));
-            let means = text.lines().filter(|line| line.starts_with("mean ")).map(str::to_owned);
+            // The program is cut there, and the log ends.
+            let means = text.lines().filter(|line| line.starts_with("mean "));
+            let means = means.map(|line| line.replace(", up to the limit", ""));
             means.collect::<Vec<_>>()
         });
     assert_eq!((program.len(), &program), (5, &log));
     assert!(program.iter().all(|line| line.ends_with("  yes")), "{program:?}");
+}
+
+/// What the limit has cut is verified up to there, in the table and as JSON; what has ended, to its end.
+#[test]
+fn a_cut_execution_is_no_whole_one() {
+    let place = Place::new("compare-cut");
+    for (limit, cut) in [("", false), (" --limit 5000", true)] {
+        let line = format!("compare {}{limit} --schemes BASE,E-Trace --data", program("calls"));
+        let text = place.clean(&line);
+        let verdict = if cut { "  yes, up to the limit" } else { "  yes" };
+        let rows: Vec<_> = text.lines().filter(|line| line.starts_with("calls  ")).collect();
+        let rows = rows.into_iter().filter(|line| line.contains("yes"));
+        assert!(
+            rows.clone().count() >= 2 && rows.clone().all(|row| row.ends_with(verdict)),
+            "{text}"
+        );
+        let json: Value = serde_json::from_str(&place.clean(&format!("{line} --json -"))).unwrap();
+        for list in ["rows", "data"] {
+            let rows = json[list].as_array().unwrap();
+            assert!(!rows.is_empty() && rows.iter().all(|row| row["cut"] == cut), "{list}: {json}");
+        }
+    }
 }
 
 /// A compressed program is executed, as `run` does, and not taken for a log.
@@ -96,6 +120,11 @@ fn what_cannot_be_compared_is_said_in_a_line() {
     let place = Place::new("compare-errors");
     let calls = program("calls");
     place.clean(&format!("run {calls} --limit 1000 --retired calls.htr"));
+    // The head of a program for A64 decides.
+    let mut head = [0; 64];
+    head[..4].copy_from_slice(b"\x7fELF");
+    head[18] = 183;
+    place.write("arm.elf", &head);
     for (line, status, what) in [
         (format!("compare {calls} --schemes xTMBP"), 2, "no scheme `xTMBP`"),
         (format!("compare {calls} --schemes ETMv4+rs"), 2, "try: --arm"),
@@ -114,6 +143,18 @@ fn what_cannot_be_compared_is_said_in_a_line() {
             "the program has another one at",
         ),
         ("compare missing.elf".into(), 3, "cannot read"),
+        (format!("compare {calls} --data --with qemu"), 2, "--with qemu, but there is nothing"),
+        (format!("compare calls.htr --elf {calls} --with qemu"), 2, "no program for RISC-V"),
+        (format!("compare calls.htr --elf {calls} --data"), 2, "no program for RISC-V"),
+        (format!("compare {calls} --elf {calls}"), 2, "no log to read"),
+        (format!("compare {calls} --hart 1"), 2, "no log to read"),
+        (format!("compare {calls} --input-format spike"), 2, "no log to read"),
+        (format!("compare {calls} --format-table text"), 2, "--table"),
+        (format!("compare {calls} --table 4.3 --brief"), 2, "cannot be used with"),
+        ("compare arm.elf --schemes BASE".into(), 2, "schemes of their own"),
+        ("compare arm.elf --sweep tmbp.entries=4".into(), 2, "schemes of their own"),
+        ("compare arm.elf --with qemu".into(), 2, "no program for RISC-V"),
+        ("compare arm.elf --data".into(), 2, "no program for RISC-V"),
         (
             format!("compare {calls} --limit 1000 --schemes BASE --html no/where.html"),
             3,

@@ -150,13 +150,13 @@ fn the_rest_is_not_decoded() {
 fn a_count_is_a_count() {
     let place = place("counted-sums");
     let exports = ["bolt", "callgrind", "folded", "perfetto", "pprof", "speedscope"];
-    let exports = exports.map(|to| format!("export t --to {to} -o out"));
+    let exports = exports.map(|to| format!("export t --format {to} -o out"));
     let others = [
         "decode t --emit edges",
         "decode t --emit coverage",
         "stats t",
         "report t -o out.html",
-        "delta t u --whole",
+        "diff t u --whole",
         "decode t --emit edges --from packet:1 --to byte:1000",
         "decode t --emit edges --from 4000000000 --to 8000000000",
     ];
@@ -169,7 +169,7 @@ fn a_count_is_a_count() {
                 let mut command = limited(&place, &line);
                 let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
                 let status = ended(child, &line);
-                let expected = if line.starts_with("delta") { 4 } else { 0 };
+                let expected = if line.starts_with("diff") { 4 } else { 0 };
                 assert_eq!(status.code(), Some(expected), "{line}");
             }
         }
@@ -177,7 +177,7 @@ fn a_count_is_a_count() {
     // A full map, and all that the payload counts: 31 more than it says, and one that was not predicted.
     let turns = 31 + u64::from(u32::MAX) + 31 + 1;
     let folded = |code: &str| {
-        let line = format!("export t --to folded {OPTIONS} --image {code}@0x80000000 -o -");
+        let line = format!("export t --format folded {OPTIONS} --image {code}@0x80000000 -o -");
         stdout(&place.run(&line))
     };
     assert_eq!(folded("loop"), format!("0x0000000080000000 {}\n", 2 * turns));

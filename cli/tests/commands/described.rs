@@ -27,7 +27,7 @@ fn no_command_asks_again() {
     assert_eq!(stats["program"]["instructions"], instructions, "{stats}");
     assert!(place.clean("dump c.te").contains("3.0 start"));
     assert!(place.clean("explain c.te").contains("; likely"));
-    assert_eq!(place.clean("diff c.te c.te"), "");
+    assert_eq!(place.clean("diff --packets c.te c.te"), "");
     // The description is TOML with the specification's names.
     let text = fs::read_to_string(place.dir.join("c.te.toml")).unwrap();
     for line in [
@@ -97,6 +97,48 @@ fn another_program_is_refused() {
     assert!(stderr(&stats).contains("instructions are not counted"), "{}", stderr(&stats));
 }
 
+/// Every command that follows a program says that it was built anew after the trace, and none goes on as if it were not.
+#[test]
+fn stale_code_is_noticed_by_every_command() {
+    let place = Place::new("described-stale");
+    let calls = copied(&place, "calls");
+    place.clean(&format!("run {calls} --limit 20000 -o c.te --retired c.htr"));
+    place.clean(&format!("run {calls} --limit 20000 -o d.te"));
+    let mut other = fs::read(program("calls")).unwrap();
+    let last = last_return(&other);
+    other[last] ^= 0x80;
+    place.write("calls.elf", &other);
+    for line in [
+        "bundle c.te -o c.zip",
+        "check c.te --against c.htr",
+        "decode c.te",
+        "decode c.te --emit edges",
+        "diff c.te d.te",
+        "export c.te --format folded",
+        "export c.te --format callgrind",
+        "plan c.te -o plan.json",
+        "probe c.te",
+        "report c.te -o c.html",
+        "stats c.te",
+    ] {
+        let output = place.run(line);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{line}: {}{said}", stdout(&output));
+        assert!(
+            said.contains("calls.elf: this is not the program that was traced"),
+            "{line}: {said}"
+        );
+        // If it is meant, it is said all the same.
+        if line.starts_with("plan") || line.starts_with("bundle") || line.starts_with("probe") {
+            continue;
+        }
+        let said = stderr(&place.run(&format!("{line} --elf calls.elf")));
+        assert!(said.contains("warning: calls.elf: this is not the program"), "{line}: {said}");
+    }
+    let page = fs::read_to_string(place.dir.join("c.html")).unwrap();
+    assert!(page.contains("\"doubts\":[\"calls.elf: this is not the program"), "no banner");
+}
+
 #[test]
 fn what_is_wrong_with_a_description() {
     let place = Place::new("described-wrong");
@@ -139,7 +181,7 @@ fn bundles() {
     for (before, after) in before.iter().zip(after) {
         assert_eq!(*before, after.replace("FILE/c.te", "FILE"));
     }
-    assert_eq!(place.clean("diff c.zip c.zip"), "");
+    assert_eq!(place.clean("diff --packets c.zip c.zip"), "");
     // A bundle of a bundle is the same bundle.
     place.clean("bundle c.zip -o again.zip");
     let read = |name: &str| fs::read(place.dir.join(name)).unwrap();

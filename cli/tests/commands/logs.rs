@@ -113,7 +113,7 @@ fn logs_of_whole_programs_come_back() {
         let trace = fs::read(place.dir.join("trace")).unwrap();
 
         // The same through the trace file, which also contains the width.
-        let summary = place.clean("convert spike.log -o spike.htr");
+        let summary = place.clean("log spike.log -o spike.htr");
         let count = format!("\ninstructions           {}\n", pcs.len());
         assert!(summary.contains(&count), "{summary}");
         assert!(round(&place, "spike.htr", bits, &elf) == pcs, "{name}");
@@ -134,7 +134,7 @@ fn every_format_is_the_same_run() {
     place.write("spike.log", SPIKE.as_bytes());
     place.write("cva6.csv", CVA6.as_bytes());
     place.write("spike.log.zst", &zstd::encode_all(SPIKE.as_bytes(), 0).unwrap());
-    place.clean("convert run.csv -o run.htr");
+    place.clean("log run.csv -o run.htr");
     for (log, format) in [
         ("run.csv", "reference"),
         ("spike.log", "spike"),
@@ -168,7 +168,7 @@ fn blocks_are_checked_instruction_by_instruction() {
     let blocks = "itype_0,cause,tval,priv,iaddr_0,iretire_0,ilastsize_0\n\
                   5,0,0,3,80000000,4,1\n14,0,0,3,80000000,6,1\n0,0,0,3,80000010,2,1\n";
     place.write("blocks.csv", blocks.as_bytes());
-    let summary = place.clean("convert blocks.csv --retirement block -o blocks.htr");
+    let summary = place.clean("log blocks.csv --retirement block -o blocks.htr");
     assert!(summary.contains("\ninstructions           - (rows are blocks"), "{summary}");
     let check = format!("check trace {PARAMS} 64 --image code@0x80000000 --against");
     for line in ["blocks.csv --retirement block", "blocks.htr"] {
@@ -179,7 +179,7 @@ fn blocks_are_checked_instruction_by_instruction() {
     let text = stdout(&output);
     assert!(text.starts_with("instruction 5: trace packet "), "{text}");
     assert!(text.contains(" differs from other.csv line 4\n"), "{text}");
-    place.clean("convert other.csv --retirement block -o other.htr");
+    place.clean("log other.csv --retirement block -o other.htr");
     let text = stdout(&place.run(&format!("{check} other.htr")));
     assert!(text.contains(" differs from other.htr\n"), "{text}");
     // A block without code.
@@ -195,7 +195,7 @@ fn summaries() {
     let (log, pcs) = spike("user", Xlen::Rv64, true, true);
     place.write("user.log", log.as_bytes());
     let json: serde_json::Value =
-        serde_json::from_str(&place.clean("convert user.log --json -o user.htr")).unwrap();
+        serde_json::from_str(&place.clean("log user.log --json -o user.htr")).unwrap();
     let number = |key: &str| json[key].as_u64().unwrap();
     let count = |what: &str| log.lines().filter(|line| line.contains(what)).count() as u64;
     assert_eq!(number("instructions"), pcs.len() as u64);
@@ -215,19 +215,19 @@ fn summaries() {
 
     // Of a trace file, and without writing anything.
     let again: serde_json::Value =
-        serde_json::from_str(&place.clean("convert user.htr --json")).unwrap();
+        serde_json::from_str(&place.clean("log user.htr --json")).unwrap();
     for key in ["rows", "instructions", "halfwords", "privilege", "first", "last", "exceptions"] {
         assert_eq!(again[key], json[key], "{key}");
     }
     assert!(again["written_bytes"].is_null());
     // Standard output gets only the file.
-    let output = place.run("convert user.log -o -");
+    let output = place.run("log user.log -o -");
     assert!(output.stdout == fs::read(place.dir.join("user.htr")).unwrap());
     // What the log does not contain is reported.
     let commits = "core   0: 3 0x0000000080000000 (0x00000013)\n\
                    core   0: 3 0x0000000080000100 (0xfe000ee3)\n";
     place.write("commits.log", commits.as_bytes());
-    let text = place.clean("convert commits.log");
+    let text = place.clean("log commits.log");
     assert!(text.contains("1 traps without a cause") && text.contains("the last branch"), "{text}");
 }
 
@@ -246,7 +246,7 @@ fn damaged_logs() {
     // Several chunks, one of which is cut or damaged.
     let (log, _) = spike("user", Xlen::Rv64, true, true);
     place.write("user.log", log.repeat(8).as_bytes());
-    place.clean("convert user.log -o user.htr");
+    place.clean("log user.log -o user.htr");
     let whole = fs::read(place.dir.join("user.htr")).unwrap();
     let chunk = 16 + whole[16..].windows(4).skip(1).position(|tag| tag == b"HTRC").unwrap() + 1;
     place.write("cut.htr", &whole[..chunk + 500]);
@@ -279,7 +279,7 @@ fn damaged_logs() {
         ("cut.log --input-format cva6", "cut.log:1: no column cycle\n  try: a commit log with"),
         ("cut.log --input-format htr", "cut.log, byte 0: not a trace file\n  try: "),
     ] {
-        for command in ["convert", "encode"] {
+        for command in ["log", "encode"] {
             let rest = if command == "encode" { "--params p.toml --xlen 64 -o x" } else { "" };
             let output = place.run(&format!("{command} {line} {rest}"));
             let text = stderr(&output);
@@ -288,8 +288,8 @@ fn damaged_logs() {
             assert!(text.lines().count() <= 2, "{line}: {text}");
         }
     }
-    let output = place.run("convert cut.log --input-format csv");
+    let output = place.run("log cut.log --input-format csv");
     assert_eq!(output.status.code(), Some(2));
-    let output = place.run("convert user.log -o no/such");
+    let output = place.run("log user.log -o no/such");
     assert!(stderr(&output).contains("no/such: cannot write"));
 }

@@ -5,11 +5,12 @@ mod careless;
 mod compare;
 mod counted;
 mod decode;
-mod delta;
 mod described;
+mod diff;
 mod events;
 mod fpga;
 mod hdl;
+mod help;
 mod logs;
 mod manual;
 mod missing;
@@ -183,16 +184,16 @@ fn differences() {
     let place = Place::new("diff");
     place.encoded();
     let options = "--params p.toml --xlen 64";
-    assert_eq!(place.clean(&format!("diff trace trace {options}")), "");
+    assert_eq!(place.clean(&format!("diff --packets trace trace {options}")), "");
     let trace = std::fs::read(place.dir.join("trace")).unwrap();
     place.write("longer", &[&trace[..], &[0x41, 0x02]].concat());
-    let output = place.run(&format!("diff trace longer {options}"));
+    let output = place.run(&format!("diff --packets trace longer {options}"));
     assert_eq!(output.status.code(), Some(4));
     let text = stdout(&output);
     assert!(text.starts_with("--- trace\n+++ longer\n@@ packet "), "{text}");
     assert!(text.contains("\npackets only in A: 0, only in B: 1, equal: "));
     assert!(!text.contains('\x1b'));
-    let output = place.run(&format!("diff trace longer {options} --json"));
+    let output = place.run(&format!("diff --packets trace longer {options} --json"));
     assert_eq!(output.status.code(), Some(4));
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!((&json["op"], &json["b"][0]["raw"]), (&"insert".into(), &"02".into()));
@@ -318,7 +319,7 @@ fn mistakes() {
     for (line, status, message) in [
         ("encode run.csv", 2, "--output"),
         ("frobnicate", 2, "frobnicate"),
-        ("dump code --xlen 64", 2, "try: --params"),
+        ("dump code --xlen 64", 2, "try: `hartrace probe"),
         ("dump trace --params p.toml", 2, "try: --xlen 32 or --xlen 64"),
         ("dump trace --params p.toml --xlen 48", 2, "48"),
         ("dump trace --params bad.toml --xlen 64", 2, "bad.toml:1:1: unknown key iadress_lsb_p"),
@@ -340,7 +341,15 @@ fn mistakes() {
         ),
         ("decode trace --params p.toml --xlen 64 --context-elf code", 2, "ID=PROG"),
         ("decode trace --params p.toml --xlen 64 --context-elf 1=code", 2, "no contexts"),
-        ("stats code --xlen 64", 2, "try: --params"),
+        ("decode trace --params p.toml --xlen 64 --image code@0 --buffer a", 2, "means nothing"),
+        ("decode trace --params p.toml --xlen 64 --image code@0 --sysroot .", 2, "means nothing"),
+        (
+            "bundle trace --params p.toml --xlen 64 --image code@0 -o b --max-blocks 1",
+            2,
+            "no place",
+        ),
+        ("explain trace --params p.toml --xlen 64 --hart 3", 2, "is for logs"),
+        ("stats code --xlen 64", 2, "try: `hartrace probe"),
         ("check trace --params p.toml --xlen 64 --image code@0", 2, "--against"),
         ("check trace --params p.toml --xlen 64 --against run.csv", 2, "try: --elf PROG"),
         ("check trace --params p.toml --xlen 64 --image code@0 --against none", 3, "none: cannot"),
@@ -369,15 +378,9 @@ fn mistakes() {
 #[test]
 fn help_is_clean() {
     let place = Place::new("help");
-    for line in [
-        "--help",
-        "--version",
-        "encode --help",
-        "decode -h",
-        "check --help",
-        "stats -h",
-        "convert -h",
-    ] {
+    for line in
+        ["--help", "--version", "encode --help", "decode -h", "check --help", "stats -h", "log -h"]
+    {
         assert!(!place.clean(line).is_empty());
     }
 }

@@ -8,19 +8,19 @@ const LINES: [&str; 22] = [
     "check X --against run.csv",
     "check trace --against X",
     "compare X",
-    "convert X",
+    "log X",
     "decode X",
     "decode trace --elf X",
     "decode trace --image X@0x1000",
     "decode trace --params X",
-    "delta X trace",
-    "delta trace X",
     "diff X trace",
     "diff trace X",
+    "diff --packets X trace",
+    "diff --packets trace X",
     "dump X",
     "encode X -o out",
     "explain X",
-    "export X --to folded",
+    "export X --format folded",
     "plan X -o plan.json",
     "probe X",
     "report X -o page.html",
@@ -51,6 +51,30 @@ fn a_missing_file_is_named() {
     }
 }
 
+/// A file of which nothing is known is no reason to ask for parameters that nobody knows.
+#[test]
+fn an_unknown_capture_can_be_probed() {
+    let place = place("unknown");
+    place.write("unknown.bin", &[0x42, 0x1f, 0x00]);
+    for line in [
+        "check X --against run.csv",
+        "decode X",
+        "decode X --elf code",
+        "diff X trace",
+        "diff --packets X X",
+        "dump X",
+        "explain X",
+        "export X --format folded",
+        "report X -o page.html",
+        "stats X",
+    ] {
+        let output = place.run(&line.replace('X', "unknown.bin"));
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
+        assert!(message.contains("try: `hartrace probe"), "{line}: {message}");
+    }
+}
+
 #[test]
 fn a_folder_is_not_a_file() {
     let place = place("folders");
@@ -60,6 +84,21 @@ fn a_folder_is_not_a_file() {
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(3), "{line}: {message}");
         assert!(message.starts_with("error: folder"), "{line}: {message}");
+    }
+}
+
+/// A folder where a capture should be is not a missing file in it.
+#[test]
+fn a_folder_is_named_as_one() {
+    let place = place("named-folders");
+    for line in
+        ["top X", "decode X", "stats X", "export X --format folded", "report X -o page.html"]
+    {
+        let output = place.run(&line.replace('X', "folder"));
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(3), "{line}: {message}");
+        let what = "error: folder: a folder without snapshot.ini or contents.ini";
+        assert!(message.starts_with(what) && message.contains("\n  try: "), "{line}: {message}");
     }
 }
 

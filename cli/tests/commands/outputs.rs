@@ -40,14 +40,17 @@ const WRITERS: &[(&str, &[&str])] = &[
         "encode run.csv --params p.toml --xlen 64 --elf calls.elf@0x10 -o OUT",
         &["run.csv", "p.toml", "calls.elf"],
     ),
-    ("convert run.csv -o OUT", &["run.csv"]),
+    ("log run.csv -o OUT", &["run.csv"]),
     ("receive c.te --params c.te.toml -o OUT", &["c.te", "c.te.toml"]),
     ("run calls.elf -o OUT", &["calls.elf"]),
     ("run calls.elf --retired OUT", &["calls.elf"]),
-    ("export c.te --to folded -o OUT", &["c.te", "c.te.toml", "calls.elf"]),
-    ("export c.te --to folded --params p.toml --elf calls.elf -o OUT", &["p.toml", "calls.elf"]),
-    ("export c.te --to folded --context-elf 7=calls.elf@0x0 -o OUT", &["calls.elf"]),
-    ("export --perf c.te --to folded -o OUT", &["c.te"]),
+    ("export c.te --format folded -o OUT", &["c.te", "c.te.toml", "calls.elf"]),
+    (
+        "export c.te --format folded --params p.toml --elf calls.elf -o OUT",
+        &["p.toml", "calls.elf"],
+    ),
+    ("export c.te --format folded --context-elf 7=calls.elf@0x0 -o OUT", &["calls.elf"]),
+    ("export --perf c.te --format folded -o OUT", &["c.te"]),
     ("report c.te -o OUT", &["c.te", "c.te.toml", "calls.elf"]),
     ("report c.te --events run.csv --context-id tid -o OUT", &["run.csv"]),
     ("bundle c.te -o OUT", &["c.te", "c.te.toml", "calls.elf"]),
@@ -125,11 +128,11 @@ fn other_files_that_would_be_destroyed() {
 const REPLACING: [&str; 8] = [
     "run calls.elf -o OUT",
     "run calls.elf --retired OUT",
-    "export c.te --to folded -o OUT",
+    "export c.te --format folded -o OUT",
     "report c.te -o OUT",
     "bundle c.te -o OUT",
     "plan c.te -o OUT",
-    "convert long.csv -o OUT",
+    "log long.csv -o OUT",
     "image calls.elf -o OUT",
 ];
 
@@ -177,7 +180,7 @@ fn an_error_in_the_middle() {
     fs::copy(place.dir.join("c.te.toml"), place.dir.join("cut.te.toml")).unwrap();
     place.write("out", b"old");
     let before = contents(&place);
-    for line in ["bundle", "report", "export --to folded"] {
+    for line in ["bundle", "report", "export --format folded"] {
         let ended = place.run(&format!("{line} cut.te.zst -o out"));
         let message = stderr(&ended);
         assert_eq!(ended.status.code(), Some(3), "{line}: {message}");
@@ -243,6 +246,13 @@ fn signals_leave_nothing_behind() {
         send(&child, signal);
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(code), "{signal}");
+        // What was traced until then is there, whole, and nothing else.
+        let description = fs::read_to_string(place.dir.join("out.toml")).unwrap();
+        let early = format!("ended-early = \"SIG{}\"\n", &signal[1..]);
+        assert!(description.contains(&early), "{signal}: {description}");
+        place.clean("stats out");
+        assert!(contents(&place).keys().eq(before.keys()), "{signal}");
+        place.clean("run calls.elf -o out");
         assert!(contents(&place) == before, "{signal}");
     }
     // Nothing can be done about this one, but the next command cleans up.
@@ -258,7 +268,7 @@ fn signals_leave_nothing_behind() {
     assert!(contents(&place).keys().any(|path| hidden(path)));
     send(&child, "-TERM");
     child.wait().unwrap();
-    assert!(contents(&place) == before);
+    assert!(contents(&place).keys().eq(before.keys()));
 }
 
 /// Two commands that write one capture at once: one of the two remains, whole.
@@ -287,7 +297,7 @@ fn power_cuts() {
     let mut dice = fastrand::Rng::with_seed(34);
     for (lines, is_capture) in [
         (["run calls.elf -o out", "run calls.elf --encode ir -o out"], true),
-        (["export c.te --to folded -o out", "export c.te --to speedscope -o out"], false),
+        (["export c.te --format folded -o out", "export c.te --format speedscope -o out"], false),
         (["report c.te -o out", "report other.te -o out"], false),
         (["bundle c.te -o out", "bundle other.te -o out"], true),
     ] {
@@ -397,7 +407,7 @@ fn standard_output_by_name() {
         ("run calls.elf -o", ""),
         ("run calls.elf --encode ir --retired", ""),
         ("report c.te -o", ""),
-        ("export c.te --to folded -o", ""),
+        ("export c.te --format folded -o", ""),
         ("bundle c.te -o", ""),
         ("receive c.te -o", "--params c.te.toml"),
     ] {
@@ -505,4 +515,45 @@ fn a_description_of_another_capture() {
         place.write("c.te.zst", &zstd::encode_all(bytes, 1).unwrap());
         assert_eq!(place.run("decode c.te.zst").status.code(), Some(3));
     }
+}
+
+/// What the shell has opened for reading is an input too, whether the command reads it or not.
+#[test]
+fn redirected_input_is_kept() {
+    let place = place("redirected-input");
+    place.write("in.txt", b"words\n");
+    for words in ["run calls.elf -o in.txt", "export c.te --format folded -o in.txt"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_hartrace"))
+            .args(words.split(' '))
+            .current_dir(&place.dir)
+            .stdin(File::open(place.dir.join("in.txt")).unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words}: {}", stderr(&output));
+        let said = "in.txt: this is the same file as the input standard input, which would be";
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+        assert_eq!(fs::read(place.dir.join("in.txt")).unwrap(), b"words\n", "{words}");
+    }
+}
+
+/// A program or a source is work of somebody, and a typing error is no reason to lose it.
+#[test]
+fn programs_and_sources_are_kept() {
+    let place = place("kept-work");
+    place.write("main.c", b"int main;\n");
+    fs::copy(place.dir.join("calls.elf"), place.dir.join("other.elf")).unwrap();
+    for (words, name) in [
+        ("export c.te --format folded -o main.c", "main.c"),
+        ("run calls.elf -o main.c", "main.c"),
+        ("run calls.elf -o other.elf", "other.elf"),
+        ("report c.te -o other.elf", "other.elf"),
+    ] {
+        let before = fs::read(place.dir.join(name)).unwrap();
+        let output = place.run(words);
+        assert_eq!(output.status.code(), Some(2), "{words}: {}", stderr(&output));
+        let said = format!("{name}: there is a file of this name, which hartrace has not written");
+        assert!(stderr(&output).contains(&said), "{words}: {}", stderr(&output));
+        assert_eq!(fs::read(place.dir.join(name)).unwrap(), before, "{words}");
+    }
+    place.clean("export c.te --format folded -o new.c");
 }

@@ -53,7 +53,7 @@ fn nothing_is_decoded_silently() {
     let (status, message) = run(&place, &format!("decode nulls {LINE} {PROGRAM}"));
     assert_eq!(status, Some(1));
     assert!(message.contains("gap at byte 0"), "{message}");
-    let (status, message) = run(&place, &format!("diff empty nothing {LINE}"));
+    let (status, message) = run(&place, &format!("diff --packets empty nothing {LINE}"));
     assert_eq!(status, Some(1));
     assert!(message.starts_with("empty: nothing to decode: the capture is empty"), "{message}");
 }
@@ -102,7 +102,7 @@ fn a_few_compressed_bytes_are_not_read_as_a_whole() {
     place.write("bomb.zst", &bomb);
     for line in [
         format!("dump bomb.zst {LINE}"),
-        format!("diff bomb.zst bomb.zst {LINE}"),
+        format!("diff --packets bomb.zst bomb.zst {LINE}"),
         format!("decode empty {LINE} --elf bomb.zst"),
     ] {
         let (status, message) = run(&place, &line);

@@ -3,7 +3,7 @@
 //! A ```` ```console ```` block holds commands after `$ `, their continuation lines after `> `, and what they
 //! print on standard output and standard error. `[..]` stands for any text within a line, a line `...` for any
 //! lines. A command that fails without a handler (`|| …`, `; …`) fails the test. The blocks of one document are
-//! executed in order, in a fresh folder that has `tests` in it, as the repository does.
+//! executed in order, by one shell, in a fresh folder that has `tests` in it: as its reader pastes them.
 //!
 //! ```` ```console needs=verilator ```` names what a machine may lack: a command, or one of [`needs::Need`]. Without
 //! it the block shows as ignored.

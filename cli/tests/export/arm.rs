@@ -113,8 +113,8 @@ pub(crate) fn several(traced: &Traced) -> Result<(), Failed> {
     let Traced { folder, capture, pcs, .. } = traced;
     let both = capture.replacen("package", "both", 1);
     let [one, two] = [capture, &both].map(|capture| {
-        let folded = clean(folder, &format!("export {capture} --to folded"))?;
-        let lcov = clean(folder, &format!("export {capture} --to lcov"))?;
+        let folded = clean(folder, &format!("export {capture} --format folded"))?;
+        let lcov = clean(folder, &format!("export {capture} --format lcov"))?;
         Ok::<_, Failed>((folded, lcov))
     });
     let ((one, lines), (two, all_lines)) = (one?, two?);

@@ -13,7 +13,7 @@ use std::process::Command;
 type Place = (String, u64);
 
 /// Where the sources of the bundled programs are.
-fn programs() -> std::io::Result<PathBuf> {
+pub(crate) fn programs() -> std::io::Result<PathBuf> {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs").canonicalize()
 }
 
@@ -54,7 +54,7 @@ fn tracefile(text: &str) -> Result<Tracefile, Failed> {
 /// lcov and genhtml find the lines that have code, executed or not, and both ways of every branch.
 pub(crate) fn lcov(traced: &Traced) -> Result<(), Failed> {
     let Traced { folder, capture, .. } = traced;
-    clean(folder, &format!("export {capture} --to lcov -o t.info"))?;
+    clean(folder, &format!("export {capture} --format lcov -o t.info"))?;
     let found = tracefile(&std::fs::read_to_string(folder.join("t.info"))?)?;
 
     // By line and the functions around it, then by line: as often as the most frequent instruction.
@@ -164,7 +164,7 @@ fn samples(text: &str) -> Result<Samples, Failed> {
 /// llvm-profdata reads the profile, and has every line of every function as often as its most frequent instruction.
 pub(crate) fn autofdo(traced: &Traced) -> Result<(), Failed> {
     let Traced { folder, capture, .. } = traced;
-    clean(folder, &format!("export {capture} --to autofdo -o t.prof"))?;
+    clean(folder, &format!("export {capture} --format autofdo -o t.prof"))?;
     let profdata = |line: &str| {
         let mut command = Command::new("llvm-profdata-19");
         run(command.args(line.split_whitespace()).current_dir(folder))
@@ -226,7 +226,7 @@ fn records(text: &str) -> BTreeMap<String, u64> {
 /// BOLT and merge-fdata read the profile: two of them are twice as many of each edge. The edges are those of `decode --emit edges`.
 pub(crate) fn bolt(traced: &Traced) -> Result<(), Failed> {
     let Traced { folder, capture, .. } = traced;
-    clean(folder, &format!("export {capture} --to bolt -o t.fdata"))?;
+    clean(folder, &format!("export {capture} --format bolt -o t.fdata"))?;
     let found = records(&std::fs::read_to_string(folder.join("t.fdata"))?);
     let edges = clean(folder, &format!("decode {capture} --emit edges --json"))?;
     let edges: Vec<Value> = edges.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
@@ -273,7 +273,7 @@ fn optimise(Traced { folder, program, .. }: &Traced, edges: &[Value]) -> Result<
 /// A program without debug information has no lines; the message says what to do.
 pub(crate) fn no_lines(folder: &Path) -> Result<(), Failed> {
     for format in ["lcov", "autofdo"] {
-        let output = super::hartrace(folder, &format!("export t.te --to {format} -o none"))?;
+        let output = super::hartrace(folder, &format!("export t.te --format {format} -o none"))?;
         let message = String::from_utf8(output.stderr)?;
         assert!(message.contains("no program has debug information"), "{message}");
         assert!(message.contains("-g") && output.status.code() == Some(2), "{message}");

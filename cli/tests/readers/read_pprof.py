@@ -90,21 +90,21 @@ assert [(text[t.type], text[t.unit]) for t in profile.sample_type] == [("instruc
 assert (text[profile.period_type.type], profile.period) == ("instructions", 1)
 functions = {function.id: function for function in profile.function}
 locations = {location.id: location for location in profile.location}
-(mapping,) = profile.mapping
+mappings = {mapping.id: mapping for mapping in profile.mapping}
+assert mappings and 0 not in mappings
 for location in profile.location:
-    assert location.mapping_id == mapping.id
-    assert mapping.memory_start <= location.address < mapping.memory_limit
+    if location.mapping_id or len(mappings) == 1:
+        mapping = mappings[location.mapping_id]
+        assert mapping.memory_start <= location.address < mapping.memory_limit
 stacks, innermost = {}, {}
 for sample in profile.sample:
     (value,) = sample.value
     lines = [line for at in reversed(sample.location_id) for line in reversed(locations[at].line)]
     stack = ";".join(text[functions[line.function_id].name] for line in lines) or "unknown"
     stacks[stack] = stacks.get(stack, 0) + value
-    # What is inlined in the last location, with the lines of the calls.
-    chain = ""
-    for line in reversed(locations[sample.location_id[0]].line if sample.location_id else []):
-        at = f":{line.line};" if line != locations[sample.location_id[0]].line[0] else ""
-        chain += text[functions[line.function_id].name] + at
+    # What is inlined in the last location, with the lines of the calls and the present one.
+    last = reversed(locations[sample.location_id[0]].line if sample.location_id else [])
+    chain = ";".join(f"{text[functions[line.function_id].name]}:{line.line}" for line in last)
     innermost[chain] = innermost.get(chain, 0) + value
 for stack, value in stacks.items():
     print("stack", stack, value)
@@ -112,4 +112,7 @@ for chain, value in innermost.items():
     print("location", chain, value)
 for function in profile.function:
     print("function", text[function.name], text[function.filename], function.start_line)
-print("mapping", text[mapping.filename])
+for mapping in profile.mapping:
+    print("mapping", text[mapping.filename])
+for key, number in sorted({(text[label.key], label.num) for s in profile.sample for label in s.label}):
+    print("label", key, number)

@@ -19,9 +19,11 @@ type Test = fn() -> Result<(), Failed>;
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let missing = !Browser::exists();
-    let all: [(&str, Test); 8] = [
+    let all: [(&str, Test); 10] = [
         ("sums", sums),
         ("timeline", timeline),
+        ("flame_graph", flame_graph),
+        ("long_names", long_names),
         ("code", code),
         ("source", source),
         ("gaps", gaps),
@@ -47,7 +49,9 @@ fn program(name: &str) -> PathBuf {
 /// A folder with a capture `t.te` of a program, and its page `t.html`.
 fn page(test: &str, program: &Path) -> Result<PathBuf, Failed> {
     let folder = folder(test)?;
-    clean(&folder, &format!("run {} --encode ir+bp -o t.te", program.display()))?;
+    let line = format!("run {} --encode ir+bp -o t.te", program.display());
+    let output = hartrace(&folder, &line)?;
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     let line = clean(&folder, "report t.te -o t.html")?;
     assert!(line.starts_with("t.html: ") && line.contains(" MB, "), "{line}");
     Ok(folder)
@@ -102,7 +106,7 @@ fn sums() -> Result<(), Failed> {
         assert_eq!(Some(number(&row[3])?), format["bytes"].as_u64(), "{row:?}");
     }
     let mut folded = BTreeMap::<String, u64>::new();
-    for line in clean(&folder, "export t.te --to folded")?.lines() {
+    for line in clean(&folder, "export t.te --format folded")?.lines() {
         let (stack, count) = line.rsplit_once(' ').ok_or("no count")?;
         let function = stack.rsplit(';').next().unwrap_or(stack);
         *folded.entry(function.to_owned()).or_default() += count.parse::<u64>()?;
@@ -165,10 +169,11 @@ fn timeline() -> Result<(), Failed> {
     browser.key("/")?;
     assert_eq!(browser.value("document.activeElement.id")?, "search");
     browser.write("ALLOC")?;
-    assert_eq!(browser.text("#matches")?, "600 calls of 1 function");
     let functions = cells(&mut browser, "#function-table")?;
     let allocate = functions.iter().find(|row| row[0] == "allocate").ok_or("no function")?;
     assert_eq!(allocate[4], "600");
+    let found = format!("1 function, 600 calls, {} of the instructions", allocate[2]);
+    assert_eq!(browser.text("#matches")?, found);
     browser.key("Enter")?;
     let first = browser.text("#selection")?;
     assert!(first.starts_with("Selected: allocate: "), "{first}");
@@ -187,6 +192,123 @@ fn timeline() -> Result<(), Failed> {
     browser.click("#canvas", 0.5, 53.0 / 300.0)?;
     assert!(browser.text("#selection")?.starts_with("Selected: _start: 506,679 instructions"));
     browser.end()
+}
+
+/// The flame graph has the stacks of `export --format folded`, each with all that it called, and can be used with keys.
+fn flame_graph() -> Result<(), Failed> {
+    let folder = page("flame_graph", &program("calls"))?;
+    let mut expected = BTreeMap::<String, u64>::new();
+    for line in clean(&folder, "export t.te --format folded")?.lines() {
+        let (stack, count) = line.rsplit_once(' ').ok_or("no count")?;
+        let ends = stack.match_indices(';').map(|(at, _)| at).chain([stack.len()]);
+        for end in ends {
+            *expected.entry(stack[..end].to_owned()).or_default() += count.parse::<u64>()?;
+        }
+    }
+    let all = expected.len();
+    let mut browser = open(&folder)?;
+    browser.drawn()?;
+    let finest = browser.value("data.finest")?.as_u64().ok_or("no number")?;
+    expected.retain(|stack, count| *count >= finest && stack.matches(';').count() < 200);
+    assert!(finest > 1 && expected.len() > 20 && expected.len() < all, "{finest}: {all} stacks");
+    let drawn = browser.value(
+        "flames.nodes.slice(1).map((node) => { const names = [];\
+         for (let one = node; one.depth > 0; one = one.caller) names.unshift(one.name);\
+         return [names.join(';'), node.insns]; })",
+    )?;
+    let drawn: BTreeMap<String, u64> =
+        serde_json::from_value::<Vec<(String, u64)>>(drawn)?.into_iter().collect();
+    assert_eq!(drawn, expected);
+
+    assert!(browser.text("#flame-selection")?.starts_with("all: 211,317 instructions, 100.00 %"));
+    browser.value("document.getElementById('flame-canvas').focus()")?;
+    browser.key("ArrowDown")?;
+    browser.drawn()?;
+    let outermost = browser.text("#flame-selection")?;
+    assert!(outermost.starts_with("_start: 211,313 instructions"), "{outermost}");
+    browser.key("ArrowDown")?;
+    browser.key("Enter")?;
+    browser.drawn()?;
+    let inner = browser.text("#flame-selection")?;
+    assert!(!inner.starts_with("_start") && inner.ends_with("Show its code"), "{inner}");
+    browser.value("document.querySelector('#flame-selection a').click()")?;
+    let name = inner.split(':').next().unwrap_or_default();
+    browser.until(&format!(
+        "document.getElementById('code-title').textContent === 'Code of {name}'"
+    ))?;
+    browser.key("Escape")?;
+    browser.end()
+}
+
+/// A long name neither stretches the page nor is lost.
+fn long_names() -> Result<(), Failed> {
+    let name = "_ZNSt8_Rb_treeINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESt4pairIKS5_S5_ESt10_Select1stIS8_ESt4lessIS5_ESaIS8_EE14_M_lower_boundEPSt18_Rb_tree_node_baseRKS5_";
+    let folder = folder("long_names")?;
+    let elf = renamed(&std::fs::read(program("calls"))?, "fibonacci", name);
+    std::fs::write(folder.join("calls.elf"), elf)?;
+    clean(&folder, "run calls.elf --encode ir+bp -o t.te")?;
+    clean(&folder, "report t.te -o t.html")?;
+    let mut browser = open(&folder)?;
+    let functions = cells(&mut browser, "#function-table")?;
+    assert!(
+        functions.iter().any(|row| row[0] == "std::_Rb_tree<…>::_M_lower_bound(…)"),
+        "{functions:?}"
+    );
+    let link = "[...document.querySelectorAll('#function-table a')].find((a) => a.title.includes('_M_lower_bound'))";
+    let title = browser.value(&format!("{link}.title"))?;
+    let whole = "std::_Rb_tree<std::__cxx11::basic_string<char, ";
+    assert!(title.as_str().is_some_and(|title| title.starts_with(whole)), "{title}");
+    browser.value(&format!("{link}.click()"))?;
+    browser
+        .until("document.getElementById('code-title').textContent.includes('_M_lower_bound')")?;
+    assert_eq!(
+        browser.value(
+            "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        )?,
+        true
+    );
+    let wide = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1).length";
+    assert_eq!(browser.value(wide)?, 0, "tables that are wider than their place");
+    // Names as the linker has them, where somebody asks for these.
+    browser.end()?;
+    clean(&folder, "report t.te --raw-names -o t.html")?;
+    let mut browser = open(&folder)?;
+    let title = browser.value(&format!("{link}.title"))?;
+    assert_eq!(title.as_str(), Some(name));
+    browser.end()
+}
+
+/// A program with another name for a function: a table of names of its own at the end of the file.
+fn renamed(elf: &[u8], name: &str, other: &str) -> Vec<u8> {
+    let (mut elf, bytes) = (elf.to_vec(), elf.to_vec());
+    let number = |at: usize, size: usize| {
+        bytes[at..at + size].iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte))
+    };
+    let (sections, size, count) = (number(0x28, 8), number(0x3a, 2), number(0x3c, 2));
+    let of_type = |wanted: usize| {
+        (0..count).map(|index| sections + index * size).find(|at| number(at + 4, 4) == wanted)
+    };
+    let symbols = of_type(2).expect("symbols");
+    let strings = sections + number(symbols + 0x28, 4) * size;
+    let (start, length) = (number(strings + 0x18, 8), number(strings + 0x20, 8));
+    let old = bytes[start..start + length]
+        .windows(name.len() + 2)
+        .position(|window| {
+            window[0] == 0
+                && &window[1..=name.len()] == name.as_bytes()
+                && window[name.len() + 1] == 0
+        })
+        .expect("the name")
+        + 1;
+    let table = [&bytes[start..start + length], other.as_bytes(), &[0]].concat();
+    elf[strings + 0x18..strings + 0x20].copy_from_slice(&bytes.len().to_le_bytes());
+    elf[strings + 0x20..strings + 0x28].copy_from_slice(&table.len().to_le_bytes());
+    let (first, all) = (number(symbols + 0x18, 8), number(symbols + 0x20, 8));
+    for at in (first..first + all).step_by(24).filter(|at| number(*at, 4) == old) {
+        elf[at..at + 4].copy_from_slice(&(length as u32).to_le_bytes());
+    }
+    elf.extend(table);
+    elf
 }
 
 /// From a function to its callers and its code, with a count at every instruction and both ways of branches.
@@ -226,7 +348,7 @@ fn code() -> Result<(), Failed> {
     }
     assert!(branches > 0, "{rows:?}");
     // Back to the caller through its link.
-    browser.click("#code-body table[aria-label='Callers'] tbody tr:nth-child(2) a", 0.5, 0.5)?;
+    browser.click("#code-body table[aria-label='Callers'] tbody tr:nth-child(1) a", 0.5, 0.5)?;
     browser.until("document.getElementById('code-title').textContent === 'Code of calls'")?;
     browser.end()
 }
@@ -239,7 +361,7 @@ fn source() -> Result<(), Failed> {
     let [capture, page] = ["t.te", "t.html"].map(|name| folder.join(name).display().to_string());
     let root = programs.display();
     clean(&programs, &format!("report {capture} --source-root {root} -o {page}"))?;
-    let lcov = clean(&programs, &format!("export {capture} --to lcov"))?;
+    let lcov = clean(&programs, &format!("export {capture} --format lcov"))?;
     let own =
         lcov.split("end_of_record").find(|part| part.contains("src/sort.c\n")).ok_or("no file")?;
     let lines = own.lines().filter_map(|line| line.strip_prefix("DA:")?.split_once(','));

@@ -52,7 +52,7 @@ fn program_commands() -> Vec<&'static str> {
     let mut commands = vec![
         "decode calls.te --elf IT --emit listing",
         "decode calls.te --elf IT --emit edges",
-        "export calls.te --elf IT --to lcov",
+        "export calls.te --elf IT --format lcov",
         "report calls.te --elf IT -o page.html",
     ];
     if env::var_os("HARTRACE_RESOURCES").is_some_and(|value| value == "all") {
@@ -61,14 +61,14 @@ fn program_commands() -> Vec<&'static str> {
             "decode calls.te --elf IT --emit blocks",
             "decode calls.te --elf IT --emit coverage",
             "decode calls.te --elf IT --emit json",
-            "export calls.te --elf IT --to autofdo",
-            "export calls.te --elf IT --to bolt",
-            "export calls.te --elf IT --to callgrind",
-            "export calls.te --elf IT --to folded",
-            "export calls.te --elf IT --to perfetto",
-            "export calls.te --elf IT --to pprof",
-            "export calls.te --elf IT --to speedscope",
-            "delta calls.te calls.te --elf IT",
+            "export calls.te --elf IT --format autofdo",
+            "export calls.te --elf IT --format bolt",
+            "export calls.te --elf IT --format callgrind",
+            "export calls.te --elf IT --format folded",
+            "export calls.te --elf IT --format perfetto",
+            "export calls.te --elf IT --format pprof",
+            "export calls.te --elf IT --format speedscope",
+            "diff calls.te calls.te --elf IT",
             "image --elf IT -o table.hex",
         ]);
     }

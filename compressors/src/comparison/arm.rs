@@ -2,7 +2,7 @@
 
 mod run;
 
-use super::figures::{self, per_instruction};
+use super::figures::{self, per_instruction, verdict};
 use super::{ComparisonError, Options, Workload};
 use hartrace_executions::executed::Program;
 use hartrace_executions::qemu::{Qemu, QemuError};
@@ -32,6 +32,8 @@ pub struct IsaFigures {
     pub verified: bool,
     /// The first range that was not recovered.
     pub difference: Option<String>,
+    /// Whether the execution was cut by the limit: the figures are of its start.
+    pub cut: bool,
 }
 
 impl IsaFigures {
@@ -132,6 +134,7 @@ fn etrace(source: &Source, options: &Options) -> Result<Vec<IsaFigures>, Compari
             framed_bits: one.framed_bits,
             verified: one.verified,
             difference: one.difference,
+            cut: one.cut,
         }));
     }
     Ok(rows)
@@ -148,6 +151,7 @@ fn means(rows: &[IsaFigures]) -> Vec<IsaFigures> {
                 sum.bits += row.bits;
                 sum.framed_bits += row.framed_bits;
                 sum.verified &= row.verified;
+                sum.cut |= row.cut;
                 sum.difference = sum.difference.take().or(row.difference.clone());
                 sum.bits_per_instruction = per_instruction(sum.bits, sum.instructions);
             }
@@ -187,8 +191,7 @@ pub(super) fn print(out: &mut impl Write, isas: &Isas, brief: bool) -> io::Resul
     )?;
     let each = isas.rows.iter().filter(|_| !brief).cloned();
     for row in each.chain(isas.means()) {
-        let verdict =
-            row.difference.as_ref().map_or("yes".into(), |difference| format!("NO: {difference}"));
+        let verdict = verdict(row.difference.as_deref(), row.cut);
         writeln!(
             out,
             "{:15} {:7} {:17} {:>12} {:>12} {:>9.4} {:>9.4}  {verdict}",

@@ -1,11 +1,11 @@
 //! Data traces: loads and stores of programs through compressors of addresses and values.
 
 use super::ComparisonError;
-use super::figures::per_instruction;
+use super::figures::{per_instruction, verdict};
 use super::statistics::{DataStatistics, Wanted};
 use crate::{BitSource, Bits, Cost, DataCoder, DataScheme, DataStep, Lookup};
 use hartrace_executions::executed::Program;
-use hartrace_iss::{Retire, Step};
+use hartrace_iss::{Exit, Retire, Step};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -39,6 +39,8 @@ pub struct DataFigures {
     pub verified: bool,
     /// The first reference that was not recovered.
     pub difference: Option<String>,
+    /// Whether the execution was cut by the limit: the figures are of its start.
+    pub cut: bool,
 }
 
 /// How often a scheme has looked something up in its tables, and found it.
@@ -104,6 +106,7 @@ pub(super) fn measure(
                 stores: Lookups::default(),
                 verified: false,
                 difference: None,
+                cut: false,
             };
             let coder = scheme.coder(xlen).map_err(ComparisonError::Data)?;
             Ok(Lane { figures, scheme, coder })
@@ -125,6 +128,9 @@ pub(super) fn measure(
         }),
     )?;
     program.succeeded(exit, &[])?;
+    for lane in &mut lanes {
+        lane.figures.cut = exit == Exit::Limit;
+    }
     for (lane, out) in lanes.iter_mut().zip(&mut traces) {
         lane.coder.finish(out).map_err(ComparisonError::Data)?;
     }
@@ -195,6 +201,7 @@ fn mean(figures: &[DataFigures], scheme: &str) -> Option<DataFigures> {
         sum.storage_bits = sum.storage_bits.max(one.storage_bits);
         sum.gates = sum.gates.max(one.gates);
         sum.verified &= one.verified;
+        sum.cut |= one.cut;
         sum.difference = sum.difference.or(one.difference.clone());
     }
     sum.bits_per_instruction = per_instruction(sum.bits, sum.instructions);
@@ -211,7 +218,7 @@ pub(super) fn print(out: &mut impl Write, figures: &[DataFigures], brief: bool) 
     let each = figures.iter().filter(|_| !brief).cloned();
     for one in each.chain(means) {
         let count = |value: Option<u64>| value.map_or("-".into(), |value| value.to_string());
-        let verdict = one.difference.map_or("yes".into(), |difference| format!("NO: {difference}"));
+        let verdict = verdict(one.difference.as_deref(), one.cut);
         writeln!(
             out,
             "{:15} {:10} {:>12} {:>11} {:>9.4} {:>9} {:>9} {:>9}  {verdict}",

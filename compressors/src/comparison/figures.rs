@@ -31,6 +31,9 @@ pub struct Figures {
     pub verified: bool,
     /// The first instruction that was not recovered.
     pub difference: Option<String>,
+    /// Whether the execution was cut by the limit: the figures are of its start.
+    #[serde(default)]
+    pub cut: bool,
     /// The width of addresses.
     pub xlen: u32,
     /// What the bits are spent on, for schemes that have tables of streams.
@@ -58,6 +61,15 @@ impl Figures {
     /// Returns the bits in packets per instruction.
     pub fn framed(&self) -> f64 {
         per_instruction(self.framed_bits, self.instructions)
+    }
+}
+
+/// Whether everything was recovered, in words.
+pub(super) fn verdict(difference: Option<&str>, cut: bool) -> String {
+    match difference {
+        Some(difference) => format!("NO: {difference}"),
+        None if cut => "yes, up to the limit".into(),
+        None => "yes".into(),
     }
 }
 
@@ -103,6 +115,7 @@ pub(super) fn measure(
         gates: cost.map(|cost| cost.gates().round() as u64),
         verified: difference.is_none(),
         difference,
+        cut: workload.cut,
         xlen,
         records,
     }))

@@ -29,6 +29,15 @@ impl Comparison {
     }
 }
 
+/// Whether everything was recovered.
+fn yes(verified: bool, cut: bool) -> &'static str {
+    match (verified, cut) {
+        (false, _) => "NO",
+        (true, true) => "yes, up to the limit",
+        (true, false) => "yes",
+    }
+}
+
 fn failed(error: fmt::Error) -> ComparisonError {
     ComparisonError::Draw(error.to_string())
 }
@@ -52,7 +61,7 @@ fn instruction_sets(page: &mut String, isas: &Isas) -> Result<(), ComparisonErro
             row.bits,
             row.bits_per_instruction,
             row.framed(),
-            if row.verified { "yes" } else { "NO" },
+            yes(row.verified, row.cut),
         )
         .map_err(failed)?;
     }
@@ -208,7 +217,7 @@ fn table(
             row.ratio(32),
             count(row.storage_bits),
             count(row.gates),
-            if row.verified { "yes" } else { "NO" },
+            yes(row.verified, row.cut),
         )
         .map_err(failed)?;
     }

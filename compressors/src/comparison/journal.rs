@@ -88,7 +88,11 @@ impl Journal {
             sync_every,
         };
         if let Some(known) = self.known.get(&key) {
-            let renamed = |figures: Figures| Figures { program: workload.name.clone(), ..figures };
+            let renamed = |figures: Figures| Figures {
+                program: workload.name.clone(),
+                cut: workload.cut,
+                ..figures
+            };
             return Ok(known.clone().map(renamed));
         }
         let line = Line { key, figures: measure()? };

@@ -1,7 +1,7 @@
 //! Figures as text and as JSON.
 
 use super::experiment::published;
-use super::figures::per_instruction;
+use super::figures::{per_instruction, verdict};
 use super::{Characteristics, Comparison, DataFigures, Figures, IsaFigures};
 use crate::{Cost, Measured, Scheme};
 use serde::Serialize;
@@ -22,6 +22,7 @@ fn mean(figures: &[Figures], scheme: &Scheme) -> Option<Figures> {
         sum.storage_bits = sum.storage_bits.max(other.storage_bits);
         sum.gates = sum.gates.max(other.gates);
         sum.verified &= other.verified;
+        sum.cut |= other.cut;
         sum.difference = sum.difference.or(other.difference.clone());
         sum.xlen = sum.xlen.max(other.xlen);
         sum.records.iter_mut().zip(&other.records).for_each(|(sum, other)| {
@@ -73,10 +74,7 @@ impl Comparison {
         )?;
         let mut row = |row: &Figures, own_ratio: f64| {
             let count = |value: Option<u64>| value.map_or("-".into(), |value| value.to_string());
-            let verdict = match &row.difference {
-                None => "yes".into(),
-                Some(difference) => format!("NO: {difference}"),
-            };
+            let verdict = verdict(row.difference.as_deref(), row.cut);
             writeln!(
                 out,
                 "{:15} {:scheme_width$} {:>12} {:>9.4} {:>9.4} {:>9.4} {:>9.1} {:>9.1} {:>8.3}% {:>9} {:>9}  {verdict}",

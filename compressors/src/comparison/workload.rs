@@ -6,6 +6,7 @@ use hartrace_decoder::Image;
 use hartrace_etrace::ingress::Retired;
 use hartrace_executions::executed::{Instructions, Program, ProgramError};
 use hartrace_executions::{Source, SourceError};
+use hartrace_iss::Exit;
 use std::io::BufRead;
 
 /// An execution.
@@ -16,13 +17,15 @@ pub struct Workload {
     pub(super) rows: Rows,
     /// Contents of the trap vector registers by privilege, if known.
     pub(super) tvec: Option<Vec<(u8, u64)>>,
+    /// Whether the limit has cut it.
+    pub(super) cut: bool,
 }
 
 impl Workload {
     /// Creates an empty workload for an execution from a log; add rows with [`Workload::push`].
     pub fn new(name: impl Into<String>, image: &Image) -> Self {
         let (name, code) = (name.into(), Code::new(image));
-        Self { name, code, rows: Rows::default(), tvec: None }
+        Self { name, code, rows: Rows::default(), tvec: None, cut: false }
     }
 
     /// Reads at most `limit` instructions of a log; a block that reaches the limit is not split.
@@ -44,6 +47,7 @@ impl Workload {
             workload.push(&row.retired);
             done += instructions.count(&row.retired);
         }
+        workload.cut = done >= limit && rows.next_row()?.is_some();
         Ok(workload)
     }
 
@@ -59,6 +63,7 @@ impl Workload {
             Ok::<(), ProgramError>(())
         })?;
         program.succeeded(ending.exit, &ending.unknown_calls)?;
+        workload.cut = ending.exit == Exit::Limit;
         workload.tvec = program.knows_trap_vectors().then_some(ending.tvec);
         Ok(workload)
     }

@@ -239,8 +239,8 @@ pub fn write(
     zip.start_file(name, usual.large_file(true))?;
     let mut meter = Meter::default();
     io::copy(&mut capture, &mut Metered(&mut zip, &mut meter))?;
-    let instructions = description.capture.instructions;
-    let capture = Contents { instructions, ..meter.contents() };
+    let Contents { bytes, xxh3, .. } = meter.contents();
+    let capture = Contents { bytes, xxh3, ..description.capture.clone() };
     let description = Description { programs: named, capture, ..description.clone() };
     zip.start_file(&*metadata, usual)?;
     zip.write_all(description.to_string().as_bytes())?;

@@ -6,12 +6,13 @@
 use crate::output::{Action, FileError};
 use crate::params::document::Entry;
 use crate::params::{DocumentError, unknown};
+use crate::text::printable;
 use std::fmt;
 use std::io::{self, Read};
 use thiserror::Error;
 use twox_hash::xxhash3_128::Hasher;
 
-const KEYS: [&str; 3] = ["bytes", "xxh3", "instructions"];
+const KEYS: [&str; 4] = ["bytes", "xxh3", "instructions", "ended-early"];
 
 /// What is known of the bytes of a capture, before any compression.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct Contents {
     pub xxh3: Option<u128>,
     /// The number of instructions that they decode to.
     pub instructions: Option<u64>,
+    /// What ended the run before the program did, if anything: a signal, a fault or an error.
+    pub ended_early: Option<String>,
 }
 
 /// A capture is not the one that is described.
@@ -67,6 +70,7 @@ impl Contents {
             match entry.key.as_str() {
                 "bytes" => contents.bytes = Some(entry.number(u64::MAX)?),
                 "instructions" => contents.instructions = Some(entry.number(u64::MAX)?),
+                "ended-early" => contents.ended_early = Some(printable(entry.text()?).into()),
                 "xxh3" => {
                     let text = entry.text()?;
                     let hash = u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32);
@@ -102,7 +106,11 @@ impl fmt::Display for Contents {
         if let Some(digits) = self.digits() {
             writeln!(f, "xxh3 = \"{digits}\"")?;
         }
-        self.instructions.map_or(Ok(()), |count| writeln!(f, "instructions = {count}"))
+        if let Some(count) = self.instructions {
+            writeln!(f, "instructions = {count}")?;
+        }
+        let ended = self.ended_early.as_ref().map(|what| toml::Value::String(what.clone()));
+        ended.map_or(Ok(()), |what| writeln!(f, "ended-early = {what}"))
     }
 }
 
@@ -123,7 +131,18 @@ impl Meter {
     /// What the bytes so far are.
     pub fn contents(&self) -> Contents {
         let xxh3 = Some(self.hasher.finish_128());
-        Contents { bytes: Some(self.bytes), xxh3, instructions: None }
+        Contents { bytes: Some(self.bytes), xxh3, ..Contents::default() }
+    }
+}
+
+impl io::Write for Meter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.add(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -121,8 +121,8 @@ impl CaptureDecoder {
         ended(decode.run(input, |_| sink(), |decoded| broken(join(decoded))))
     }
 
-    /// Decodes a whole capture like [`run`](Self::run), with sinks that are prepared before they go to `join`: see
-    /// [`Decode::run_prepared`].
+    /// Decodes a whole capture like [`run`](Self::run), with sinks that are prepared before they go to `join`, and use
+    /// about `ahead` bytes while they wait for it: see [`Decode::run_prepared`] and [`Decode::ahead`].
     ///
     /// # Errors
     ///
@@ -131,11 +131,12 @@ impl CaptureDecoder {
         &self,
         input: impl Read + Send,
         part: usize,
+        ahead: usize,
         sink: impl Fn() -> S + Sync,
         preparer: &Preparer<'_, S>,
         mut join: impl FnMut(Decoded<S>) -> Result<ControlFlow<()>, E> + Send,
     ) -> Result<ControlFlow<()>, StreamError<E>> {
-        let decode = Decode { part, ..self.decode() };
+        let decode = Decode { part, ahead, ..self.decode() };
         ended(decode.run_prepared(input, |_| sink(), preparer, |decoded| broken(join(decoded))))
     }
 

@@ -21,7 +21,7 @@
 
 use crate::bundle::{self, Bundle, BundleError, Found};
 use crate::contents::{CaptureReader, OtherCapture};
-use crate::description::{Description, Different, ProgramFile};
+use crate::description::{At, Description, Different, KernelCode, ProgramFile};
 use crate::limits;
 use crate::output;
 use crate::params::{Draft, Given, Setup, SetupError};
@@ -268,6 +268,11 @@ impl Described {
         self.description.as_ref().map(|_| self.file.as_path())
     }
 
+    /// Returns what ended the run before the program ended itself, if the description says it.
+    pub fn ended_early(&self) -> Option<&str> {
+        self.description.as_ref()?.capture.ended_early.as_deref()
+    }
+
     /// Returns whether the description names programs.
     pub fn has_programs(&self) -> bool {
         self.programs().next().is_some()
@@ -329,6 +334,18 @@ impl Described {
             Ok(Code { name, bytes, at: program.at, context: program.context })
         };
         self.programs().map(code).collect()
+    }
+
+    /// Returns the code that the description has itself, since it is in no file.
+    pub fn kernel_code(&self) -> Vec<Code> {
+        let all = self.description.iter().flat_map(|description| &description.kernel_code);
+        let code = |code: &KernelCode| Code {
+            name: format!("kernel code of {}", shown(&self.file)),
+            bytes: code.bytes.clone(),
+            at: At::Address(code.address),
+            context: None,
+        };
+        all.map(code).collect()
     }
 
     /// Returns in what code differs from all programs that the description names; `None` if it is one of

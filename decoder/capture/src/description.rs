@@ -21,6 +21,7 @@
 //! bytes = 25314
 //! xxh3 = "..."                      # its XXH3 of 128 bits
 //! instructions = 137310             # that it decodes to, if known
+//! ended-early = "SIGINT"            # what ended the run before the program ended itself, if anything did
 //!
 //! [trap-vectors]                    # contents of xtvec by privilege, where decoding requires them
 //! m = "0x80000100"
@@ -33,11 +34,17 @@
 //! instead-of = "SHA-256 ..."        # if this is not the program that was traced: what identifies that one
 //! bias = "0x0"                      # or address, for bare code
 //! context = 7                       # if only one context runs it
+//!
+//! [[kernel-code]]                   # executed, but in no file: where handlers of signals return to, for instance
+//! address = "0x7ffff000"
+//! bytes = "9308b00873000000"
 //! ```
 
+mod kernel;
 mod program;
 mod traced;
 
+pub use kernel::KernelCode;
 pub use program::{At, Different, ProgramFile};
 pub use traced::Traced;
 
@@ -75,6 +82,8 @@ pub struct Description {
     pub trap_vectors: BTreeMap<Privilege, u64>,
     /// The programs that were traced; later ones replace earlier code at the same addresses.
     pub programs: Vec<ProgramFile>,
+    /// Code that was executed, and that is in no file.
+    pub kernel_code: Vec<KernelCode>,
 }
 
 impl Description {
@@ -107,6 +116,15 @@ impl Description {
                         if description.trap_vectors.insert(level, inner.address()?).is_some() {
                             return Err(inner.wrong(Problem::Twice(inner.key.clone())));
                         }
+                    }
+                }
+                "kernel-code" => {
+                    let tables = entry.tables()?;
+                    if tables.len() > PROGRAMS {
+                        return Err(entry.wrong(Problem::TooManyPrograms));
+                    }
+                    for table in tables {
+                        description.kernel_code.push(KernelCode::read(table)?);
                     }
                 }
                 "programs" => {
@@ -210,7 +228,8 @@ impl fmt::Display for Description {
             let name = named.map_or_else(|| level.0.to_string(), |(name, _)| (*name).into());
             writeln!(f, "{name} = \"{base:#x}\"")?;
         }
-        self.programs.iter().try_for_each(|program| write!(f, "\n[[programs]]\n{program}"))
+        self.programs.iter().try_for_each(|program| write!(f, "\n[[programs]]\n{program}"))?;
+        self.kernel_code.iter().try_for_each(|code| write!(f, "\n[[kernel-code]]\n{code}"))
     }
 }
 
@@ -227,10 +246,11 @@ mod tests {
         version = 2\ncommand = \"hartrace run 'a b.elf'\"\nxlen = 32\n\n[parameters]\n\
         iaddress_width_p = 32\n\n[options]\nunit = \"hartrace\"\nimplicit-return = true\n\n\
         [framing]\nkind = \"encap\"\nsrc-bits = 3\n\n[capture]\nbytes = 12\n\
-        xxh3 = \"000102030405060708090a0b0c0d0e0f\"\ninstructions = 7\n\n[trap-vectors]\n\
+        xxh3 = \"000102030405060708090a0b0c0d0e0f\"\ninstructions = 7\nended-early = \"SIGINT\"\n\n[trap-vectors]\n\
         m = \"0x80000100\"\n7 = \"0xffffffff80000000\"\n\n[[programs]]\nfile = \"a b.elf\"\nbias = \"0x0\"\n\n\
         [[programs]]\nfile = \"rom\"\naddress = \"0xffffffffffff0000\"\n\n\
-        [[programs]]\nfile = \"x.elf\"\nbuild-id = \"0a0b\"\ninstead-of = \"SHA-256 12\"\nbias = \"0x10\"\ncontext = 9\n";
+        [[programs]]\nfile = \"x.elf\"\nbuild-id = \"0a0b\"\ninstead-of = \"SHA-256 12\"\nbias = \"0x10\"\ncontext = 9\n\n\
+        [[kernel-code]]\naddress = \"0x7ffff000\"\nbytes = \"9308b00873000000\"\n";
 
     #[test]
     fn text_and_back() {
@@ -239,6 +259,7 @@ mod tests {
         assert_eq!(description.programs.len(), 3);
         assert_eq!(description.programs[1].at, At::Address(0xffff_ffff_ffff_0000));
         assert_eq!(description.programs[2].context, Some(9));
+        assert_eq!(description.kernel_code[0].bytes[..4], [0x93, 0x08, 0xb0, 0x08]);
         assert_eq!(description.to_string(), TEXT);
     }
 
@@ -274,6 +295,8 @@ mod tests {
         assert_eq!(error("programs = 1"), "d:1:1: programs must be a list of tables, not 1");
         assert_eq!(error("[[programs]]\nfiel = \"a\""), "d:2:1: unknown key fiel");
         assert_eq!(error("\n[[programs]]\nbias = 1"), "d:2:3: a program has no file");
+        let odd = error("[[kernel-code]]\nbytes = \"9\"");
+        assert!(odd.ends_with("must be hexadecimal digits, of at most 64 KiB, not \"9\""), "{odd}");
         assert_eq!(error("[trap-vectors]\nx = 1"), "d:2:1: unknown key x");
         assert_eq!(error("[trap-vectors]\nM = 1\n3 = 1"), "d:2:1: M is given twice");
         assert_eq!(

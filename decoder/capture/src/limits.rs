@@ -21,6 +21,9 @@ pub const DEVICE_BYTES: u64 = 64 << 20;
 /// Bytes of a regular file that is read whole.
 pub const FILE_BYTES: u64 = 4 << 30;
 
+/// Bytes of code in a description.
+pub const KERNEL_CODE: usize = 1 << 16;
+
 /// Programs that a description may name.
 pub const PROGRAMS: usize = 4096;
 

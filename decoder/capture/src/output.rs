@@ -21,9 +21,10 @@ pub use error::{Action, FileError};
 pub use scratch::Scratch;
 pub use temporary::remove_temporaries;
 
+use crate::contents::Meter;
 use crate::input::{self, StandardOutput};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use temporary::Temporary;
 
@@ -133,6 +134,37 @@ impl Output {
             Target::Whole(temporary) => Some(temporary),
             Target::Standard(_) | Target::Direct(_) => None,
         })
+    }
+
+    /// Cuts a file that could not be written to its end, at least by `room`, at the place that `end` returns for its
+    /// start, and describes what is left. What is not written is forgotten.
+    fn cut(
+        self,
+        room: u64,
+        end: impl FnOnce(&mut dyn Read) -> io::Result<u64>,
+    ) -> Result<(Self, Meter), FileError> {
+        let Self { name, writer, .. } = self;
+        let (mut target, _) = writer.into_parts();
+        let cut = || {
+            let Target::Whole(temporary) = &mut target else {
+                return Err(io::ErrorKind::Unsupported.into());
+            };
+            let written = temporary.file().metadata()?.len();
+            let read = || File::open(temporary.path());
+            let bytes = end(&mut read()?.take(written.saturating_sub(room)))?;
+            let mut meter = Meter::default();
+            io::copy(&mut read()?.take(bytes), &mut meter)?;
+            temporary.file().set_len(bytes)?;
+            temporary.file().seek(SeekFrom::Start(bytes))?;
+            Ok((bytes, meter))
+        };
+        match cut() {
+            Ok((bytes, meter)) => {
+                let writer = BufWriter::with_capacity(BUFFER, target);
+                Ok((Self { name, writer, bytes }, meter))
+            }
+            Err(error) => Err(FileError { name, action: Action::Write, error }),
+        }
     }
 
     fn failed(&self, error: io::Error) -> FileError {

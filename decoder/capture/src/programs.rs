@@ -4,7 +4,9 @@ mod block_table;
 mod changing;
 mod code;
 mod debug;
+mod demangle;
 mod placed;
+mod plt;
 mod sources;
 mod symbols;
 mod tables;
@@ -48,11 +50,23 @@ struct File {
     bias: u64,
     /// Set once its debug information was found to be too large.
     too_large: OnceLock<TooLarge>,
+    /// Set if names stay as the linker has them.
+    raw_names: OnceLock<()>,
 }
 
 impl File {
     fn new(name: &str, bytes: Vec<u8>, bias: u64) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), bytes, bias, too_large: OnceLock::new() })
+        Arc::new(Self {
+            name: name.into(),
+            bytes,
+            bias,
+            too_large: OnceLock::new(),
+            raw_names: OnceLock::new(),
+        })
+    }
+
+    fn has_raw_names(&self) -> bool {
+        self.raw_names.get().is_some()
     }
 
     fn note(&self, error: TooLarge) {
@@ -69,6 +83,15 @@ impl Program {
         }
         symbols
     }
+}
+
+/// Code of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its addresses.
+    pub range: Range<u64>,
+    /// The file.
+    pub file: String,
 }
 
 /// Ranges of code that were replaced by other code.
@@ -149,6 +172,27 @@ impl Programs {
             && contexts(self) == contexts(other)
     }
 
+    /// Whether the code is that of the same files, wherever it is.
+    pub fn has_same_files(&self, other: &Self) -> bool {
+        let (mut own, mut others) = (self.files(), other.files());
+        own.sort_by(|one, other| one.bytes.cmp(&other.bytes));
+        others.sort_by(|one, other| one.bytes.cmp(&other.bytes));
+        !own.is_empty()
+            && own.iter().map(|file| &file.bytes).eq(others.iter().map(|file| &file.bytes))
+    }
+
+    /// Names of functions stay as the linker has them, `_Z3addii` instead of `add(int, int)`, in all files that were added.
+    pub fn keep_raw_names(&self) {
+        for file in self.files() {
+            file.raw_names.get_or_init(|| ());
+        }
+    }
+
+    /// Whether code may change while it is traced.
+    pub fn may_change(&self) -> bool {
+        self.changing.is_some()
+    }
+
     /// Sets the encodings that all programs use, whatever their files say.
     pub fn set_isa(&mut self, isa: Isa) {
         self.common.image.set_isa(isa);
@@ -224,6 +268,9 @@ impl Programs {
             let added = sources.add_elf(&file.bytes, file.bias, self.common.image.isa());
             added.unwrap_or_else(|error| file.note(error));
         }
+        if self.files().iter().any(|file| file.has_raw_names()) {
+            sources.keep_raw_names();
+        }
         sources
     }
 
@@ -243,6 +290,22 @@ impl Programs {
         let warning =
             |name: &str| format!("debug information of {name} is {TooLarge}; lines are left out");
         large.map(|file| warning(&file.name)).collect()
+    }
+
+    /// The code of files that have a name, by address: what they load to execute.
+    pub fn objects(&self) -> Vec<Object> {
+        let xlen = self.common.image.isa().xlen;
+        let mut objects = Vec::new();
+        for file in self.files().into_iter().filter(|file| !file.name.is_empty()) {
+            let ranges = tables::loaded_code(&file.bytes).into_iter();
+            objects.extend(ranges.map(|range| {
+                let start = xlen.wrap(range.start.wrapping_add(file.bias));
+                let length = range.end.saturating_sub(range.start);
+                Object { range: start..start.saturating_add(length), file: file.name.clone() }
+            }));
+        }
+        objects.sort_by_key(|object| object.range.start);
+        objects
     }
 
     /// The files of all programs, each once.

@@ -33,7 +33,7 @@ const EXPECTED: &[(&str, Counts)] = &[
     ("ecause_width_p", [14, 0, 0, 3, 166]),
     ("f0s_width_p", [40, 0, 7, 1, 135]),
     ("iaddress_lsb_p", [183, 0, 0, 0, 0]),
-    ("iaddress_width_p", [8, 52, 114, 9, 0]),
+    ("iaddress_width_p", [50, 62, 65, 6, 0]),
     ("privilege + time + context", [181, 0, 0, 2, 0]),
     ("return_stack_size_p", [0, 16, 167, 0, 0]),
     ("sijump_p", [23, 0, 160, 0, 0]),

@@ -54,9 +54,13 @@
 //!   interrupted stack is kept until something continues there: another thread of a small operating system runs.
 //! - Inlined functions, if [`Functions`] know any, are entered and left with the instructions that belong to them. They
 //!   stay active while what they call runs.
-//! - Each context has its own stack. Without contexts, threads that wait at the same address cannot be told apart.
+//! - Each context has its own stack, which waits while another one runs. Functions on it are suspended and resumed, neither
+//!   left nor entered. Without contexts, threads that wait at the same address cannot be told apart.
+//! - A function that is active, though the trace shows neither a call of it nor its first instruction, is resumed, not entered. So it is
+//!   entered as often as the program arrives at its start.
 //!
-//! Memory is bounded: beyond [`MAX_DEPTH`] frames, calls are only counted; of stacks that wait, [`MAX_STACKS`] are kept.
+//! Memory is bounded: beyond [`MAX_DEPTH`] frames, calls are only counted. Of stacks that wait, as many are kept as have
+//! [`MAX_WAITING`] frames together; those that have waited longest are left first, as if they had returned.
 
 mod functions;
 mod reduce;
@@ -66,6 +70,7 @@ mod stack;
 mod tests;
 mod transfers;
 mod unrolled;
+mod waiting;
 
 pub use functions::{Functions, Inlined};
 pub use reduce::{Base, Reducer, Residue, Span};
@@ -78,8 +83,14 @@ use crate::time::Time;
 /// Frames of a stack. Deeper calls are counted, but are not frames.
 pub const MAX_DEPTH: usize = 1 << 12;
 
-/// Stacks that are kept for contexts and interrupted threads.
-pub const MAX_STACKS: usize = 1 << 8;
+/// Frames of all stacks that wait for their contexts or threads to go on. Each stack counts as one more.
+pub const MAX_WAITING: usize = 1 << 20;
+
+/// Interrupted stacks of one context that are kept, to be found by where they continue.
+pub const MAX_INTERRUPTED: usize = 1 << 8;
+
+/// What a visitor notes of a function that waits.
+pub type Note = [u64; 2];
 
 /// An active function.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -128,6 +139,21 @@ pub trait Visit {
     /// A function was left after `at` instructions. It is the one that was entered last and has not been left.
     fn leave(&mut self, frame: &Frame, at: u64);
 
+    /// A function waits, after `at` instructions: another context or thread runs. It is the one that was entered or resumed last.
+    /// What this returns is passed to [`Visit::resume`].
+    fn suspend(&mut self, frame: &Frame, at: u64) -> Note {
+        self.leave(frame, at);
+        Note::default()
+    }
+
+    /// A function is active, though it was not called after `at` instructions: it has waited, with a note; or it was active
+    /// before that part of the trace which is known. Every function that waits is resumed, if only to be left at
+    /// the end of the trace.
+    fn resume(&mut self, frame: &Frame, at: u64, note: Option<Note>) {
+        let _ = note;
+        self.enter(frame, at);
+    }
+
     /// Everything up to [`Visit::end_turns`] happens `times` times, at least twice, the first time after `at`
     /// instructions. All but the first execute `more` instructions together. The same functions are active before and after
     /// each of them.
@@ -141,8 +167,8 @@ pub trait Visit {
         let _ = at;
     }
 
-    /// Another context runs, after `at` instructions. All functions have been left, and those of that context are
-    /// entered next.
+    /// Another context runs, after `at` instructions. All functions have been suspended, and those of that context are
+    /// resumed next.
     fn context(&mut self, context: u64, at: u64) {
         let _ = (context, at);
     }

@@ -190,4 +190,33 @@ mod tests {
             );
         }
     }
+
+    /// Code that a hart has loaded while it ran is followed, from where it was before.
+    #[test]
+    fn the_program_gets_more_code() {
+        let nops = |size: usize| [0x01, 0x00].repeat(size / 2);
+        let mut before = Image::new(Isa::new(Xlen::Rv64));
+        before.add(0x1000, &nops(0x10));
+        let mut after = before.clone();
+        after.add(0x800, &nops(0x10));
+        after.add(0x1010, &nops(0x10));
+        for (extends, expected) in [
+            (false, Count { instructions: 2 + 1, gaps: 1 }),
+            (true, Count { instructions: 12 + 1, gaps: 0 }),
+        ] {
+            let config = Config::default();
+            let lsb = config.params.iaddress_lsb_p;
+            let mut tracer = Tracer::new(config, &before).unwrap();
+            let mut count = Count::default();
+            for (packet, address) in [(0, 0x1000u64), (1, 0x1004), (2, 0x1018)] {
+                let start = Start { branch: true, address: address >> lsb, ..Start::default() };
+                if packet == 2 && extends {
+                    tracer.extend(&after);
+                }
+                tracer.feed(StreamPos { packet, byte: 0 }, &Payload::Start(start), &mut count);
+            }
+            tracer.finish(&mut count);
+            assert_eq!(count, expected);
+        }
+    }
 }

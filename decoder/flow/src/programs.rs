@@ -89,6 +89,11 @@ impl<'a> Programs<'a> {
         changes
     }
 
+    /// Gives the present program more code.
+    pub(crate) fn extend(&mut self, image: Image, config: &Config) {
+        self.code = Code::new(self.code.number, image, self.mask, config);
+    }
+
     /// Changes back to the default image.
     pub(crate) fn restart(&mut self, config: &Config) {
         if self.code.number != 0 {

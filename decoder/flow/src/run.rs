@@ -30,6 +30,18 @@ pub enum Leaves {
     Indirect,
 }
 
+impl Leaves {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::No => "-",
+            Self::Branch => "branch",
+            Self::Jump => "jump",
+            Self::Indirect => "indirect",
+        }
+    }
+}
+
 /// What the last instruction of a run does to the call stack.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Transfer {

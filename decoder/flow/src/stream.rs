@@ -25,7 +25,7 @@ mod source_sinks;
 mod stretch;
 
 pub use cuts::{Cut, Cuts, SourceCuts};
-pub use decode::{Decode, Decoded, StreamError, Transport};
+pub use decode::{AHEAD, Decode, Decoded, StreamError, Transport};
 pub use packets::{Lengths, PacketCounter, PacketCounts};
 pub use prepare::{Before, Prepare, Preparer};
 pub use stretch::{Ends, Stretch, StretchError, SyncPoint};
@@ -93,7 +93,7 @@ impl<'a> Decode<'a> {
     ) -> Result<(), StreamError<E>> {
         self.config.params.layout(self.config.unit)?;
         let parts = Mutex::new(Parts::new(self, input, S::ORDERED)?);
-        let join = Join::new(join, self.threads);
+        let join = Join::new(join, self.threads, self.ahead);
         let work = || {
             let _watch = join.watch();
             let (mut demux, mut preparing) = (None, Preparing::new(preparer));

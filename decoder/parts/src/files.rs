@@ -137,6 +137,9 @@ impl<O: Output> Output for Noting<O> {
     }
 }
 
+/// Whether this build reads and writes files of tables.
+pub const HAS_FILES: bool = cfg!(feature = "parquet");
+
 #[cfg(feature = "parquet")]
 fn open(path: &Path) -> Result<impl Input, PartsError> {
     super::ParquetInput::open(path)

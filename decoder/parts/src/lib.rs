@@ -68,7 +68,7 @@ mod summary;
 
 pub use self::decode::decode;
 pub use error::PartsError;
-pub use files::{Extent, decode_to_file, merge_files, plan_of_file, plan_to_file};
+pub use files::{Extent, HAS_FILES, decode_to_file, merge_files, plan_of_file, plan_to_file};
 pub use merge::{merge, merge_share, merge_some};
 #[cfg(feature = "parquet")]
 pub use parquet::{ParquetInput, ParquetOutput};

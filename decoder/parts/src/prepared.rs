@@ -66,7 +66,7 @@ impl Prepared {
         let text = limits::read_document(file).map_err(PartsError::file(file))?;
         let setup = described.setup(None, &Given::default());
         let setup = setup.map_err(|error| wrong(error.to_string()))?;
-        let code: Vec<Code> = described
+        let mut code: Vec<Code> = described
             .code(|path| {
                 let failed = |error| DescribedError::Unreadable { path: path.into(), error };
                 limits::read_file(path).map_err(failed)
@@ -75,6 +75,7 @@ impl Prepared {
         if code.is_empty() {
             return Err(wrong("its description names no program".into()));
         }
+        code.extend(described.kernel_code());
         let programs = code.iter().map(|code| digest(&code.bytes)).collect();
         let (loaded, _) =
             Programs::load(code, setup.xlen).map_err(|error| wrong(error.to_string()))?;

@@ -147,9 +147,14 @@ fn profile(traced: &Traced<'_>) -> Profile {
     if traced.core.m_profile { Profile::M } else { Profile::A }
 }
 
+/// Elements after which a part is passed on, full or not: who takes it may want no more.
+const MOST: u32 = 1 << 20;
+
 /// Collects a part, and passes it on when it is full.
 struct Passing<'a, P> {
     part: Limited<'a, Noted<P>>,
+    /// Elements in it.
+    elements: u32,
     make: &'a Make<'a, P>,
     /// Returns whether somebody waits for more.
     pass: &'a mut dyn FnMut(Option<Noted<P>>) -> bool,
@@ -164,7 +169,7 @@ impl<'a, P: Collect> Passing<'a, P> {
         pass: &'a mut dyn FnMut(Option<Noted<P>>) -> bool,
     ) -> Self {
         let part = Limited::new(make(), limits, Placed::default());
-        Self { part, make, pass, done: false }
+        Self { part, elements: 0, make, pass, done: false }
     }
 
     /// The part, without its gaps.
@@ -176,12 +181,16 @@ impl<'a, P: Collect> Passing<'a, P> {
     fn check(&mut self) {
         if self.part.sink.is_ended() || self.part.is_done() {
             self.done = true;
-        } else if self.part.is_full() {
+            return;
+        }
+        self.elements = self.elements.saturating_add(1);
+        if self.elements >= MOST || self.part.is_full() {
             self.pass_on();
         }
     }
 
     fn pass_on(&mut self) {
+        self.elements = 0;
         let part = std::mem::replace(&mut self.part.sink, (self.make)());
         self.done |= !(self.pass)(Some(part));
     }

@@ -1,7 +1,7 @@
 //! One line per run of consecutive instructions.
 
 use crate::json;
-use crate::ordered::{InOrder, leaves};
+use crate::ordered::InOrder;
 use crate::part::Retired;
 use crate::text_cache::TextCache;
 use hartrace_capture::programs::{Programs, Symbols, address};
@@ -104,12 +104,12 @@ impl<'a> Blocks<'a> {
         let [start, end] = [start, end].map(|pc| address(pc, self.xlen));
         if self.json {
             let symbol = symbol.map(|place| place.to_string());
-            let leaves = (how != Leaves::No).then_some(leaves(how));
+            let leaves = (how != Leaves::No).then_some(how.name());
             let source = self.before.source;
             json::line(out, &Line { source, start, end, insns, leaves, symbol });
             return from..out.len();
         }
-        let how = leaves(how);
+        let how = how.name();
         // Writing to memory does not fail.
         let _ = match symbol {
             Some(place) => writeln!(out, "{start} {end} {insns:>5} {how:<8} <{place}>"),

@@ -10,6 +10,7 @@ mod perfetto;
 mod pprof;
 mod protobuf;
 mod speedscope;
+mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tree;
@@ -23,6 +24,8 @@ pub use names::{Callee, Names};
 pub use perfetto::{Perfetto, Timing};
 pub use pprof::Pprof;
 pub use speedscope::Speedscope;
+pub use table::{FunctionTable, Order, Top};
+pub(crate) use tree::{Total, Tree};
 pub(crate) use turns::Turns;
 
 use crate::collect::Collect;
@@ -93,6 +96,11 @@ impl<'a, F: CallForm> Calls<'a, F> {
     /// Calls of the same functions, and of those that debug information says were inlined into them.
     pub fn with_inlined(form: F, programs: &'a Programs, xlen: Xlen) -> Self {
         Self::of(form, Names::with_inlined(programs, xlen))
+    }
+
+    /// The same, with a frame for each line within the function whose code it is, for forms that know such frames.
+    pub fn with_lines(form: F, programs: &'a Programs, xlen: Xlen) -> Self {
+        Self::of(form, Names::with_lines(programs, xlen))
     }
 
     /// Calls of these functions, for a form that needs no names.

@@ -1,7 +1,7 @@
 //! What a part of a capture is decoded into, with its gaps.
 
 use hartrace_capture::decode::CaptureDecoder;
-use hartrace_decoder::stream::{Decoded, StreamError};
+use hartrace_decoder::stream::{AHEAD, Decoded, StreamError};
 use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
 use std::convert::Infallible;
 use std::io::Read;
@@ -9,6 +9,10 @@ use std::ops::ControlFlow;
 
 /// What a part of a capture is decoded into.
 pub trait Collect: Sink + Send {
+    /// Bytes of parts that may wait for their turn, if the decoder is shared: see
+    /// [`Decode::ahead`](hartrace_decoder::stream::Decode::ahead).
+    const AHEAD: usize = AHEAD;
+
     /// A decoder that is compiled for it alone. Without one, it gets one that is shared ([`Erased`](crate::decode::Erased)),
     /// which will do where decoding takes a small share of the time.
     fn decoder() -> Option<Decoder<Self>>

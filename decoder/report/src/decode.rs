@@ -152,7 +152,7 @@ fn decode_prepared<P: Collect + 'static, E: Send>(
         }
         (origin, limits, _) => {
             let preparer = preparer.filter(|_| limits.is_none());
-            let job = Job { follow, origin, size, limits };
+            let job = Job { follow, origin, size, limits, ahead: P::AHEAD };
             match P::REPEATS {
                 true => erased(job, make, preparer, &mut take, decode_repeated),
                 false => erased(job, make, preparer, &mut take, decode_each),
@@ -173,6 +173,8 @@ struct Job<'j, 'i> {
     origin: Origin<'j, &'i mut Input<'i>>,
     size: usize,
     limits: Option<&'j SharedLimits>,
+    /// Bytes of parts that may wait for their turn.
+    ahead: usize,
 }
 
 /// A sink whose type is not known, within limits.
@@ -250,7 +252,7 @@ fn decode_erased<'j, const REPEATS: bool>(
     preparer: &Preparer<'_, Within<'j, REPEATS>>,
     take: &mut Take<'_, Erased<REPEATS>>,
 ) -> Outcome {
-    let Job { follow, origin, size, limits } = job;
+    let Job { follow, origin, size, limits, ahead } = job;
     let placed = |placed| Limited::new(make(), limits, placed);
     let make = || placed(Placed::default());
     let join = |Decoded { sinks, bytes, packets }: Decoded<Limited<'_, _>>| {
@@ -258,7 +260,7 @@ fn decode_erased<'j, const REPEATS: bool>(
         Ok(take(Decoded { sinks: sinks.collect(), bytes, packets }))
     };
     match origin {
-        Origin::Capture(input) => follow.run_prepared(input, size, make, preparer, join),
+        Origin::Capture(input) => follow.run_prepared(input, size, ahead, make, preparer, join),
         Origin::Rest(options, input) => follow.run_rest(options, input, size, make, join),
         Origin::Recording(recording) => follow.run_recorded(recording, placed, join),
     }

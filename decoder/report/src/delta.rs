@@ -1,8 +1,9 @@
-//! Where two traces of one program differ.
+//! Where two traces of one program differ, or of different builds of it.
 
 mod captures;
 mod compare;
 mod count;
+mod functions;
 mod print;
 mod side;
 mod skip;
@@ -12,6 +13,7 @@ mod unrolled;
 pub use captures::{CONTEXT, Capture, Ended, captures};
 pub use compare::delta;
 pub use count::Counts;
+pub use functions::{ByName, Pair};
 pub use print::Style;
 pub use side::{Piece, Pieces};
 

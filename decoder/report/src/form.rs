@@ -1,6 +1,8 @@
 //! Reports by name.
 
-use crate::calls::{Callgrind, Calls, Folded, Perfetto, Pprof, Speedscope, Timing};
+use crate::calls::{
+    Callgrind, Calls, Folded, FunctionTable, Perfetto, Pprof, Speedscope, Timing, Top,
+};
 use crate::gaps::Gaps;
 use crate::lists::{Blocks, Json, Listing, Ordered, Pcs};
 use crate::source::{Autofdo, Bolt, Lcov, SourceForm, SourceReport};
@@ -36,6 +38,8 @@ pub enum Form {
     Edges,
     /// The executed ranges of code, and how much of each function was executed.
     Coverage,
+    /// A table of functions: instructions alone and with everything that they called, and calls.
+    Functions,
     /// Every instruction and event, one JSON object per line.
     Json,
     /// A sample profile of LLVM, for clang.
@@ -58,12 +62,13 @@ pub enum Form {
 
 impl Form {
     /// All of them: those for people first, then those for other tools.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Pcs,
         Self::Listing,
         Self::Blocks,
         Self::Edges,
         Self::Coverage,
+        Self::Functions,
         Self::Json,
         Self::Autofdo,
         Self::Bolt,
@@ -83,6 +88,7 @@ impl Form {
             Self::Blocks => "blocks",
             Self::Edges => "edges",
             Self::Coverage => "coverage",
+            Self::Functions => "functions",
             Self::Json => "json",
             Self::Autofdo => "autofdo",
             Self::Bolt => "bolt",
@@ -121,13 +127,16 @@ impl Form {
             Self::Coverage => {
                 "The executed ranges of code at the end, and how much of each function was executed"
             }
+            Self::Functions => {
+                "A table of functions at the end: instructions alone (self) and with all that they called (total), calls"
+            }
             Self::Json => "Every instruction and event, one JSON object per line",
             Self::Autofdo => {
                 "A sample profile of LLVM, for clang -fprofile-sample-use; the program needs debug information"
             }
             Self::Bolt => "Branches and jumps with counts (fdata), for llvm-bolt --data",
             Self::Callgrind => {
-                "Instructions of functions and of their calls, for KCachegrind and callgrind_annotate"
+                "Instructions of functions, of their lines and of their calls, for KCachegrind and callgrind_annotate"
             }
             Self::Folded => {
                 "Folded stacks: a line for each call stack, with the instructions that its innermost function \
@@ -140,8 +149,10 @@ impl Form {
             Self::Perfetto => {
                 "Every call in order, for ui.perfetto.dev: a track for each source and context"
             }
-            Self::Pprof => "The instructions of each call stack, for `go tool pprof`",
-            Self::Speedscope => "Every call in order, for www.speedscope.app; one source",
+            Self::Pprof => "The instructions of each call stack, by line, for `go tool pprof`",
+            Self::Speedscope => {
+                "Every call in order, for www.speedscope.app: a profile for each context; one source"
+            }
         }
     }
 
@@ -149,18 +160,32 @@ impl Form {
     pub const fn is_export(self) -> bool {
         !matches!(
             self,
-            Self::Pcs | Self::Listing | Self::Blocks | Self::Edges | Self::Coverage | Self::Json
+            Self::Pcs
+                | Self::Listing
+                | Self::Blocks
+                | Self::Edges
+                | Self::Coverage
+                | Self::Functions
+                | Self::Json
         )
     }
 
     /// Returns whether it is a sum that is written at the end. Large parts are decoded faster then.
     pub const fn is_sum(self) -> bool {
-        matches!(self, Self::Edges | Self::Coverage | Self::Autofdo | Self::Bolt | Self::Lcov)
+        matches!(
+            self,
+            Self::Edges
+                | Self::Coverage
+                | Self::Functions
+                | Self::Autofdo
+                | Self::Bolt
+                | Self::Lcov
+        )
     }
 
     /// Returns whether [`FormContext::json`] has an effect, or would have none since it is JSON in any case.
     pub const fn has_json(self) -> bool {
-        matches!(self, Self::Blocks | Self::Edges | Self::Coverage | Self::Json)
+        matches!(self, Self::Blocks | Self::Edges | Self::Coverage | Self::Functions | Self::Json)
     }
 
     /// Returns whether it has times: [`Timing::unit`] has an effect.
@@ -201,11 +226,15 @@ impl Form {
             ),
             Self::Edges => to(out, gaps, Tables::<Edges>::new(style()).naming(look.naming)),
             Self::Coverage => to(out, gaps, Tables::<Coverage>::new(style()).naming(look.naming)),
+            Self::Functions => {
+                let form = FunctionTable::new(look.top, xlen, look.json);
+                to(out, gaps, Calls::with_inlined(form, programs, xlen))
+            }
             Self::Json => to(out, gaps, Ordered::new(Json::new(xlen)).headings(false)),
             Self::Autofdo => to(out, gaps, lines(Autofdo, programs)?),
             Self::Bolt => to(out, gaps, SourceReport::new(Bolt, programs)),
             Self::Lcov => to(out, gaps, lines(Lcov, programs)?),
-            Self::Callgrind => to(out, gaps, Calls::with_inlined(Callgrind, programs, xlen)),
+            Self::Callgrind => to(out, gaps, Calls::with_lines(Callgrind, programs, xlen)),
             Self::Folded => to(out, gaps, Calls::with_inlined(Folded, programs, xlen)),
             Self::Perfetto => {
                 let form = Perfetto::new(look.timing);
@@ -213,7 +242,7 @@ impl Form {
             }
             Self::Pprof => {
                 let form = Pprof::new(look.name);
-                to(out, gaps, Calls::with_inlined(form, programs, xlen))
+                to(out, gaps, Calls::with_lines(form, programs, xlen))
             }
             Self::Speedscope => {
                 let form = Speedscope::new(look.name, look.timing.unit);
@@ -269,6 +298,8 @@ pub struct FormContext<'a> {
     pub naming: Naming,
     /// Times of exports.
     pub timing: Timing,
+    /// What a table of functions shows.
+    pub top: Top,
 }
 
 /// No program has debug information, so lines are not known.

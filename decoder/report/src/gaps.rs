@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use crate::no_sync::NoSync;
 pub use crate::unended::Unended;
@@ -17,6 +19,8 @@ pub struct Gaps {
     /// Receives what is noticed.
     tell: Box<dyn FnMut(&Note) + Send>,
     strict: bool,
+    /// Nobody waits for the rest any more.
+    cancel: Arc<AtomicBool>,
     /// What to try after a fault.
     hint: Option<fn(&Fault) -> &'static str>,
     count: u64,
@@ -24,6 +28,10 @@ pub struct Gaps {
     started: bool,
     /// By source.
     open: BTreeMap<Option<u16>, Missing>,
+    /// Bytes in gaps after which decoding resumed.
+    lost: u64,
+    /// Where the gaps start after which it did not.
+    never: Vec<u64>,
     endings: Endings,
     /// A sink cannot stop the decoder, so the error waits here.
     failed: Option<Missing>,
@@ -125,13 +133,37 @@ impl Gaps {
     pub fn new(file: impl Into<String>, tell: impl FnMut(&Note) + Send + 'static) -> Self {
         let (file, tell) = (file.into(), Box::new(tell));
         let (count, open, endings) = (0, BTreeMap::new(), Endings::default());
-        let (strict, hint, started, failed) = (false, None, false, None);
-        Self { file, tell, strict, hint, count, started, open, endings, failed }
+        let (strict, cancel, hint, started, failed) = (false, Arc::default(), None, false, None);
+        let (lost, never) = (0, Vec::new());
+        Self {
+            file,
+            tell,
+            strict,
+            cancel,
+            hint,
+            count,
+            started,
+            open,
+            lost,
+            never,
+            endings,
+            failed,
+        }
     }
 
     /// If `strict`, the first gap is an error: see [`Gaps::check`].
     pub fn strict(self, strict: bool) -> Self {
         Self { strict, ..self }
+    }
+
+    /// Ends the decoding soon after `cancel` is set.
+    pub fn cancelled_by(self, cancel: Arc<AtomicBool>) -> Self {
+        Self { cancel, ..self }
+    }
+
+    /// Whether nobody waits for the rest any more.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
     }
 
     /// Adds advice: what to try after a fault.
@@ -157,6 +189,7 @@ impl Gaps {
             Event::On => {
                 self.started = true;
                 if let Some(open) = self.open.remove(&source) {
+                    self.lost = self.lost.saturating_add(at.byte.saturating_sub(open.at.byte));
                     (self.tell)(&Note::Gap(open, Resumed::At(at)));
                 }
             }
@@ -189,6 +222,7 @@ impl Gaps {
         // After a break, the rest was not read, and decoding might have resumed.
         let resumed = if flow.is_continue() { Resumed::Never } else { Resumed::Unknown };
         for open in std::mem::take(&mut self.open).into_values() {
+            self.never.push(open.at.byte);
             (self.tell)(&Note::Gap(open, resumed));
         }
         for again in self.endings.restarts() {
@@ -235,6 +269,12 @@ impl Gaps {
     /// Whether anything was decoded.
     pub fn has_started(&self) -> bool {
         self.started
+    }
+
+    /// Bytes in gaps, of a capture of so many that was decoded to its end. Those of several sources may be the same.
+    pub fn lost_bytes(&self, capture: u64) -> u64 {
+        let rest = self.never.iter().map(|since| capture.saturating_sub(*since));
+        rest.fold(self.lost, u64::saturating_add).min(capture)
     }
 
     /// Gaps so far.

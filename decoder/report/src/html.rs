@@ -9,7 +9,9 @@
 mod anchors;
 mod code;
 mod costs;
+mod doubts;
 mod events;
+mod flames;
 mod graph;
 mod lanes;
 mod page;
@@ -17,6 +19,7 @@ mod roots;
 mod safe;
 mod tables;
 
+pub use doubts::doubts;
 pub use events::Events;
 pub use page::{About, head};
 pub use roots::SourceRoots;

@@ -9,7 +9,7 @@ use crate::part_pool::PartPool;
 use crate::report::Report;
 use ahead::{Ahead, State};
 use hartrace_decoder::stream::{Prepare, Preparer};
-use hartrace_decoder::{Event, Leaves, Moment, Run, Sink, StreamPos};
+use hartrace_decoder::{Event, Moment, Run, Sink, StreamPos};
 use std::fmt::Display;
 use std::io::{self, Write};
 use writer::Writer;
@@ -191,15 +191,5 @@ impl<F: InOrder> Report for Ordered<F> {
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.writer.form.finish(&mut self.text);
         self.write(out)
-    }
-}
-
-/// How a run ends, in one word.
-pub(crate) fn leaves(leaves: Leaves) -> &'static str {
-    match leaves {
-        Leaves::No => "-",
-        Leaves::Branch => "branch",
-        Leaves::Jump => "jump",
-        Leaves::Indirect => "indirect",
     }
 }

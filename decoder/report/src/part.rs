@@ -114,6 +114,9 @@ impl Sink for Part {
 }
 
 impl Collect for Part {
+    // Who takes parts as they are works on them one by one, and is slower than the decoder.
+    const AHEAD: usize = 1 << 20;
+
     fn aside(&mut self, at: StreamPos, event: Event) {
         self.records.push((at, Record::Aside(event)));
     }

@@ -32,6 +32,9 @@ pub enum Error {
         /// Why.
         why: Unreached,
     },
+    /// Nobody waits for the rest any more: see [`Gaps::cancelled_by`].
+    #[error("cancelled")]
+    Cancelled,
     /// There are several sources, and only one can be reported: see [`Report::ONE_SOURCE`].
     #[error(transparent)]
     Sources(#[from] SeveralSources),
@@ -120,6 +123,9 @@ impl<R: Report, W: Write> Printer<R, W> {
 
     /// Takes the next part: a sink for each of its sources.
     pub fn join(&mut self, part: Vec<(Option<u16>, Noted<R::Part>)>) -> Result<(), Error> {
+        if self.gaps.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
         let mut gaps = Vec::new();
         for (source, noted) in part {
             // Nothing retires before tracing has started, which is noted.

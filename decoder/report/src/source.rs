@@ -12,7 +12,7 @@ pub use report::{Counted, SourceForm, SourceReport};
 
 use hartrace_capture::programs::{SourceLine, Sources, Symbols};
 use hartrace_decoder::{Edge, Frequencies, Frequency, Leaves, Transfer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A line.
@@ -32,7 +32,7 @@ pub struct FunctionCount {
     pub name: String,
     /// The line where it starts.
     pub line: u32,
-    /// How often it was entered, or executed where it was inlined.
+    /// How often it was entered, in its own copy and where it was inlined.
     pub executions: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct BranchCount {
 pub struct FileCounts {
     /// Lines that have code.
     pub lines: BTreeMap<u32, LineCount>,
-    /// Functions, by line and name.
+    /// Functions, by line and name; those of which it is certain how often they were entered.
     pub functions: Vec<FunctionCount>,
     /// Branches of each line, by address.
     pub branches: BTreeMap<u32, Vec<BranchCount>>,
@@ -75,6 +75,12 @@ pub struct SourceCounts {
     pub unknown: u64,
     /// Jumps and branches to the start of a function from within.
     loops: BTreeMap<u64, u64>,
+}
+
+/// Whether the code at an address is a part that GCC has split off a function: `f.part.0`, or `f.cold`.
+fn is_rest(symbols: &Symbols<'_>, entry: u64) -> bool {
+    let place = symbols.place(entry);
+    place.is_some_and(|place| place.linkage.contains(".part.") || place.linkage.ends_with(".cold"))
 }
 
 impl SourceCounts {
@@ -194,24 +200,70 @@ impl SourceCounts {
         }
     }
 
-    fn count_functions(&mut self, sources: &Sources, symbols: &Symbols<'_>) {
-        let mut functions: BTreeMap<(u32, u32, String), u64> = BTreeMap::new();
-        let mut entries = Vec::new();
-        // Of several pieces of an inlined function, one was entered first.
-        let mut inlined: BTreeMap<u32, u64> = BTreeMap::new();
-        for instance in sources.instances().iter().filter(|instance| instance.call.is_some()) {
-            let most = inlined.entry(instance.same).or_default();
-            *most = (*most).max(self.times(instance.entry));
+    /// How often each inlined function was entered, by the number that stands for its pieces; `None` if that is not certain.
+    ///
+    /// Compilers mix the code of a function with that around it, and may move its first instruction away from the others. Only if the
+    /// program always came to it at that one, each time is an entry.
+    fn inlined_entries(&self, sources: &Sources) -> BTreeMap<u32, Option<u64>> {
+        let instances = sources.instances();
+        // The inlined functions around an address, the innermost first.
+        let around = |address: u64| {
+            let get = |number: u32| instances.get(number as usize);
+            let first = sources.instance(address).and_then(get);
+            // Callers come before what was inlined into them, so this ends.
+            let all = std::iter::successors(first, |one| get(one.call?.0));
+            all.filter(|one| one.call.is_some()).map(|one| one.same).collect::<Vec<u32>>()
+        };
+        let copies = instances.iter().filter(|one| one.call.is_some());
+        let starts: BTreeSet<(u32, u64)> = copies.map(|one| (one.same, one.entry)).collect();
+        let mut inlined: BTreeMap<u32, Option<u64>> =
+            starts.iter().map(|(same, _)| (*same, Some(0))).collect();
+        let mut arrive = |from: u64, to: u64, times: u64| {
+            let (before, after) = (around(from), around(to));
+            for same in after.into_iter().filter(|same| !before.contains(same)) {
+                let mut entries = starts.range((same, 0)..=(same, u64::MAX)).map(|(_, at)| *at);
+                let is_first = entries.next() == Some(to) && entries.next().is_none();
+                let sum = inlined.entry(same).or_default();
+                *sum = sum.filter(|_| is_first).map(|sum| sum.saturating_add(times));
+            }
+        };
+        let mut jumped: BTreeMap<u64, u64> = BTreeMap::new();
+        for (edge, times) in &self.edges {
+            let sum = jumped.entry(edge.to).or_default();
+            *sum = sum.saturating_add(*times);
+            // What was called returns behind the call, and a trap handler to what it has interrupted.
+            let from = match self.transfer(edge.from) {
+                Transfer::Return | Transfer::Swap | Transfer::TrapReturn => edge.to.wrapping_sub(1),
+                Transfer::Call | Transfer::None => edge.from,
+            };
+            arrive(from, edge.to, *times);
         }
+        for (range, _) in sources.pieces() {
+            // The rest came from the instruction before it.
+            let jumped = jumped.get(&range.start).copied().unwrap_or_default();
+            let fell = self.times(range.start).saturating_sub(jumped);
+            if fell > 0 {
+                arrive(range.start.wrapping_sub(1), range.start, fell);
+            }
+        }
+        inlined
+    }
+
+    fn count_functions(&mut self, sources: &Sources, symbols: &Symbols<'_>) {
+        let mut functions: BTreeMap<(u32, u32, String), Option<u64>> = BTreeMap::new();
+        let mut entries = Vec::new();
+        let mut inlined = self.inlined_entries(sources);
         for instance in sources.instances() {
             let Some(function) = sources.function(instance.function) else { continue };
             let Some(SourceLine { file, line, .. }) = function.declared else { continue };
-            let sum = functions.entry((file, line, function.name.clone())).or_default();
+            let sum = functions.entry((file, line, function.linkage.clone())).or_insert(Some(0));
             let times = match instance.call {
-                None => self.entered(instance.entry),
-                Some(_) => inlined.remove(&instance.same).unwrap_or_default(),
+                // The rest of a function is entered from its start, in one copy of it or another.
+                None if is_rest(symbols, instance.entry) => Some(0),
+                None => Some(self.entered(instance.entry)),
+                Some(_) => inlined.remove(&instance.same).unwrap_or(Some(0)),
             };
-            *sum = sum.saturating_add(times);
+            *sum = sum.zip(times).map(|(sum, times)| sum.saturating_add(times));
             entries.push(instance.entry);
         }
         entries.sort_unstable();
@@ -222,11 +274,12 @@ impl SourceCounts {
                 && entries.binary_search(&start).is_err()
                 && sources.instance(start).is_none()
             {
-                let key = (row.at.file, row.at.line, function.name.to_owned());
-                functions.insert(key, self.entered(start));
+                let key = (row.at.file, row.at.line, function.linkage.to_owned());
+                functions.insert(key, Some(self.entered(start)));
             }
         }
         for ((file, line, name), executions) in functions {
+            let Some(executions) = executions else { continue };
             let list = &mut self.file(sources, file).functions;
             list.push(FunctionCount { name, line, executions });
         }

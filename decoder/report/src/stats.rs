@@ -47,6 +47,9 @@ pub struct Stats {
     pub lengths: BTreeMap<u64, u64>,
     /// Tracing was off at the last packet, or packets do not tell.
     pub ended: bool,
+    /// What ended the run before the program did, if the description says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_early: Option<String>,
     /// Figures that require the program.
     pub program: Option<Program>,
     /// Bits of all payloads that could be read.
@@ -109,6 +112,9 @@ impl Stats {
             writeln!(out, "gaps                     {:>14}", program.gaps)?;
             writeln!(out, "bits per instruction     {:>14}", number(program.bits_per_instruction))?;
             writeln!(out, "compression              {:>14}", percent(program.compression))?;
+        }
+        if let Some(what) = &self.ended_early {
+            writeln!(out, "ended early              {what}")?;
         }
         writeln!(out, "\npayload bytes      packets")?;
         for (length, packets) in &self.lengths {

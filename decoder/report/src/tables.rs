@@ -1,6 +1,5 @@
 //! Tables of what is known only at the end: edges and coverage.
 
-use crate::ordered::leaves;
 use crate::report::Report;
 use hartrace_capture::programs::{Function, Symbols, address};
 use hartrace_decoder::{Coverage, Edges};
@@ -142,7 +141,7 @@ impl Table for Edges {
         for (edge, count) in list {
             let [from, to] = [edge.from, edge.to].map(|pc| style.address(pc));
             let (from_symbol, to_symbol) = (style.place(edge.from), style.place(edge.to));
-            let kind = leaves(edge.kind);
+            let kind = edge.kind.name();
             if style.json {
                 let row = EdgeLine { from, to, kind, count, from_symbol, to_symbol };
                 line(out, &Of { source, line: row })?;
@@ -214,7 +213,7 @@ impl Table for Coverage {
     }
 }
 
-fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+pub(crate) fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     writeln!(out)
 }

@@ -2,7 +2,7 @@
 
 use hartrace_capture::decode::CaptureDecoder;
 use hartrace_decoder::Count;
-use hartrace_report::calls::Timing;
+use hartrace_report::calls::{Timing, Top};
 use hartrace_report::decode::Origin;
 use hartrace_report::gaps::Gaps;
 use hartrace_report::limits::{Limits, Position, SharedLimits};
@@ -61,6 +61,7 @@ fn check(capture: &Path) -> (usize, usize) {
                 headings: true,
                 naming: Naming::Several,
                 timing: Timing::default(),
+                top: Top::default(),
             };
             written(form, &look, (follow, &bytes), size, plain)
         };

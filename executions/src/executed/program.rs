@@ -1,17 +1,30 @@
 //! A program and everything needed to execute it.
 
 mod by_qemu;
+mod calls;
+mod ended;
 mod error;
+mod libraries;
+mod loaded;
+mod shared;
+mod threads;
 
 use crate::executed::{Port, Steps};
+pub use calls::missing_calls;
 use elf::ElfBytes;
 use elf::endian::LittleEndian;
-pub use error::{Problem, ProgramError, complaint};
+pub use error::{Problem, ProgramError};
 use hartrace_capture::text::shown;
 use hartrace_decoder::Image;
 use hartrace_etrace::ingress::Retired;
 use hartrace_isa::{Isa, Xlen};
 use hartrace_iss::{Environment, Exit, Hart, HartConfig, Range, Retire, Step};
+pub use libraries::Library;
+pub use loaded::{Loaded, Progress};
+pub use shared::{Print, Shared, Variables};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// Number of steps that are executed and passed on at a time.
@@ -44,7 +57,8 @@ impl Executor {
 /// A program to execute.
 ///
 /// A program with the symbol `tohost` runs without an operating system and communicates with its host through
-/// memory; any other is treated as a static Linux program.
+/// memory; any other is treated as a Linux program. One that is dynamically linked needs the folder of its libraries, see
+/// [`linked_in`](Program::linked_in).
 ///
 /// ```no_run
 /// use hartrace_executions::executed::{Program, ProgramError};
@@ -66,9 +80,17 @@ pub struct Program {
     arguments: Vec<String>,
     input: Vec<u8>,
     files: Vec<(String, Vec<u8>)>,
+    /// What it uses of this process, instead of `input` and `files`.
+    shared: Option<Shared>,
+    /// The signal that stops a run, once there is one.
+    stop: fn() -> Option<i32>,
     /// The exit status that means success.
     success: i32,
     elf: Vec<u8>,
+    /// What is added to the addresses of the file.
+    bias: u64,
+    /// Where a dynamically linked program finds its libraries.
+    sysroot: Option<PathBuf>,
     image: Image,
 }
 
@@ -81,8 +103,8 @@ pub struct Ending {
     pub instructions: u64,
     /// Contents of the trap vector registers by privilege, at the end of the run.
     pub tvec: Vec<(u8, u64)>,
-    /// Numbers of the system calls of Linux that the program made and that our hart does not have.
-    pub unknown_calls: Vec<u64>,
+    /// Numbers of the system calls of Linux that the program made and that our hart does not have, each with how often.
+    pub unknown_calls: Vec<(u64, u64)>,
 }
 
 impl Program {
@@ -109,12 +131,29 @@ impl Program {
         // The ELF class: bytes that are not an ELF file are rejected below.
         let xlen = if elf.get(4) == Some(&1) { Xlen::Rv32 } else { Xlen::Rv64 };
         let mut image = Image::new(Isa::new(xlen));
-        let added = image.add_elf(&elf, 0);
+        // Our hart loads what can be anywhere there.
+        let bias = if Self::is_relocatable(&elf) { hartrace_iss::BIAS } else { 0 };
+        let added = image.add_elf(&elf, bias);
         let (executor, arguments) = (Executor::default(), Vec::new());
-        let (input, files) = (Vec::new(), Vec::new());
-        let success = 0;
-        let program = Self { name, path, executor, arguments, input, files, success, elf, image };
+        let program = Self {
+            name,
+            path,
+            executor,
+            arguments,
+            input: Vec::new(),
+            files: Vec::new(),
+            shared: None,
+            stop: || None,
+            success: 0,
+            elf,
+            bias,
+            sysroot: None,
+            image,
+        };
         added.map_err(|error| program.error(error))?;
+        if Self::is_relocatable(&program.elf) && program.entry() == 0 {
+            return Err(program.error(Problem::NoEntry));
+        }
         Ok(program)
     }
 
@@ -162,6 +201,21 @@ impl Program {
         Ok(self)
     }
 
+    /// Lets the program use the streams, files and environment of this process: as if it was started from a shell. What it
+    /// [reads](Self::reads) otherwise does not count then.
+    #[must_use]
+    pub fn shares(mut self, shared: Shared) -> Self {
+        self.shared = Some(shared);
+        self
+    }
+
+    /// Ends runs with the signal that `stop` returns, once it returns one.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: fn() -> Option<i32>) -> Self {
+        self.stop = stop;
+        self
+    }
+
     /// Returns the name of the program.
     pub fn name(&self) -> &str {
         &self.name
@@ -200,7 +254,9 @@ impl Program {
     ///
     /// If it cannot be executed.
     pub fn trap_vectors(&self, limit: u64) -> Result<Vec<(u8, u64)>, ProgramError> {
-        Ok(self.execute(limit, |_| Ok::<(), ProgramError>(()))?.tvec)
+        // What it prints appears once.
+        let silent = Self { shared: None, ..self.clone() };
+        Ok(silent.execute(limit, |_| Ok::<(), ProgramError>(()))?.tvec)
     }
 
     /// Executes the program for at most `limit` steps, and passes on what retires, in blocks. With QEMU the limit
@@ -212,11 +268,28 @@ impl Program {
     pub fn execute<E: From<ProgramError>>(
         &self,
         limit: u64,
-        take: impl FnMut(&[Retired]) -> Result<(), E>,
+        mut take: impl FnMut(&[Retired]) -> Result<(), E>,
+    ) -> Result<Ending, E> {
+        self.follow(limit, |progress| match progress {
+            Progress::Rows(rows) => take(rows),
+            Progress::Loaded(_) => Ok(()),
+        })
+    }
+
+    /// The same; `take` also receives all code whenever there is more than what is [`loaded`](Self::loaded) before, each
+    /// time before what retires there.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be executed, and those of `take`.
+    pub fn follow<E: From<ProgramError>>(
+        &self,
+        limit: u64,
+        take: impl FnMut(Progress<'_>) -> Result<(), E>,
     ) -> Result<Ending, E> {
         match self.executor {
-            Executor::Hart => self.execute_on(Port::blocks(LONGEST), limit, take),
-            Executor::Qemu => self.execute_by_qemu(limit, take),
+            Executor::Hart => self.follow_hart(Port::blocks(LONGEST), limit, take),
+            Executor::Qemu => self.follow_qemu(limit, take),
         }
     }
 
@@ -231,24 +304,56 @@ impl Program {
         limit: u64,
         mut take: impl FnMut(&[Retired]) -> Result<(), E>,
     ) -> Result<Ending, E> {
-        let mut hart = self.hart()?;
+        self.follow_hart(port, limit, |progress| match progress {
+            Progress::Rows(rows) => take(rows),
+            Progress::Loaded(_) => Ok(()),
+        })
+    }
+
+    fn follow_hart<E: From<ProgramError>>(
+        &self,
+        port: Port,
+        limit: u64,
+        mut take: impl FnMut(Progress<'_>) -> Result<(), E>,
+    ) -> Result<Ending, E> {
+        let (mut hart, sought) = self.new_hart()?;
         let (mut rows, mut cycles) = (Steps::new(self.image.isa()), port.cycles());
+        let (mut loaded, mut mapped) = (self.loaded(), 0);
+        let start = self.entry().wrapping_add(self.bias);
+        // The dynamic linker runs before the program does.
+        let mut starts = self.interpreter().is_none();
         let mut instructions = 0;
         let mut left = limit;
         loop {
             let steps = left.min(CHUNK);
-            let exit = hart.run(steps, &mut |step: &Step| {
+            let mut step = |step: &Step| {
                 instructions += u64::from(step.retires);
+                starts = starts || step.pc == start;
                 cycles.push(&rows.row(step));
-            });
+            };
+            let exit = match (self.stop)() {
+                Some(signal) => Exit::Killed(signal),
+                None => hart.run(steps, &mut step),
+            };
             left -= steps;
             let ended = exit != Exit::Limit || left == 0;
             if ended {
                 cycles.close();
             }
-            take(&cycles.rows)?;
+            // Addresses of code are never used again, so that it may be known too early.
+            let code = hart.mapped_code();
+            let mut more = self.load(&mut loaded, code.get(mapped..).unwrap_or_default())?;
+            if let Some((address, bytes)) = hart.kernel_code() {
+                more |= loaded.add_kernel_code(address, bytes);
+            }
+            if more {
+                take(Progress::Loaded(&loaded))?;
+            }
+            mapped = code.len();
+            take(Progress::Rows(&cycles.rows))?;
             cycles.rows.clear();
             if ended {
+                self.check_linked(exit, starts, &sought)?;
                 let tvec = hart.trap_vectors().map(|(level, base)| (level.0, base)).to_vec();
                 let unknown_calls = hart.unknown_calls().collect();
                 return Ok(Ending { exit, instructions, tvec, unknown_calls });
@@ -262,16 +367,19 @@ impl Program {
     ///
     /// If it cannot be loaded.
     pub fn steps<S: Retire>(&self, limit: u64, sink: &mut S) -> Result<Exit, ProgramError> {
-        Ok(self.hart()?.run(limit, sink))
+        Ok(self.new_hart()?.0.run(limit, sink))
     }
 
-    /// Checks how a run ended.
+    /// Checks how a run ended. A program that a signal ended has run as it would elsewhere.
     ///
     /// # Errors
     ///
     /// If it was stopped by something that the author of the program can fix.
     pub fn check(&self, exit: Exit) -> Result<(), ProgramError> {
-        Problem::of(exit).map_or(Ok(()), |problem| Err(self.error(problem)))
+        match Problem::of(exit).filter(|_| self.signal(exit).is_none()) {
+            Some(problem) => Err(self.error(problem)),
+            None => Ok(()),
+        }
     }
 
     /// Checks that a run was successful, or was cut by its limit. `unknown_calls` are those of [`Ending`].
@@ -279,18 +387,21 @@ impl Program {
     /// # Errors
     ///
     /// As of [`check`](Self::check), and if the program says that it has failed.
-    pub fn succeeded(&self, exit: Exit, unknown_calls: &[u64]) -> Result<(), ProgramError> {
+    pub fn succeeded(&self, exit: Exit, unknown_calls: &[(u64, u64)]) -> Result<(), ProgramError> {
         match exit {
             Exit::Exited(code) if code != self.success => {
                 let calls = unknown_calls.to_vec();
                 Err(self.error(Problem::Failed { code, calls }))
             }
+            exit if self.signal(exit).is_some() => {
+                Err(self.error(Problem::Signal(self.complaint(exit).unwrap_or_default())))
+            }
             exit => self.check(exit),
         }
     }
 
-    /// Creates a hart with the program loaded.
-    fn hart(&self) -> Result<Hart, ProgramError> {
+    /// Creates a hart with the program loaded, and the names of the libraries that will have been sought.
+    fn new_hart(&self) -> Result<(Hart, libraries::Sought), ProgramError> {
         let Isa { zcmp, zcmt, .. } = self.image.isa();
         if zcmp || zcmt {
             // The hart would execute their encodings as other instructions.
@@ -300,10 +411,16 @@ impl Program {
         let environment = if bare {
             Environment::Htif
         } else {
-            let name = std::iter::once(&self.name);
-            let arguments = name.chain(&self.arguments).cloned().collect();
+            let variables = self.shared.as_ref().map(|shared| shared.variables.all());
+            // A program that was started from a shell has the name by which it was.
+            let name = match (&self.path, &variables) {
+                (Some(path), Some(_)) => path.to_string_lossy().into_owned(),
+                _ => self.name.clone(),
+            };
+            let arguments = std::iter::once(name).chain(self.arguments.iter().cloned()).collect();
             let (input, files) = (self.input.clone(), self.files.clone());
-            Environment::Linux { arguments, variables: Vec::new(), input, files }
+            let variables = variables.unwrap_or_default();
+            Environment::Linux { arguments, variables, input, files }
         };
         let config = HartConfig {
             xlen: match self.xlen() {
@@ -315,8 +432,19 @@ impl Program {
             ..HartConfig::default()
         };
         let mut hart = Hart::new(config);
+        let sought = self.give_libraries(&mut hart);
+        if let Some(shared) = &self.shared {
+            if bare {
+                hart.set_console(Box::new(shared.print.clone()));
+            } else {
+                let path = self.path.as_deref().unwrap_or(Path::new(&self.name));
+                let shares =
+                    streams(shared).and_then(|streams| hart.share(path, streams, self.stop));
+                shares.map_err(|error| self.error(Problem::Share(error)))?;
+            }
+        }
         hart.load_elf(&self.elf).map_err(|error| self.error(error))?;
-        Ok(hart)
+        Ok((hart, sought))
     }
 
     /// The address of the first instruction.
@@ -337,4 +465,15 @@ impl Program {
         let place = self.path.clone().unwrap_or_else(|| self.name.clone().into());
         ProgramError { place, problem: problem.into() }
     }
+}
+
+/// The standard streams of a program that has those of this process.
+fn streams(shared: &Shared) -> io::Result<[File; 3]> {
+    let file = |stream: io::Result<std::os::fd::OwnedFd>| stream.map(File::from);
+    let error = || file(io::stderr().as_fd().try_clone_to_owned());
+    let output = match shared.to_stderr {
+        true => error()?,
+        false => file(io::stdout().as_fd().try_clone_to_owned())?,
+    };
+    Ok([file(io::stdin().as_fd().try_clone_to_owned())?, output, error()?])
 }

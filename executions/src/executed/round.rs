@@ -4,6 +4,7 @@
 //! for rows from any source. [`Table`] prints the results.
 
 mod error;
+mod kept;
 mod table;
 mod trial;
 
@@ -19,7 +20,7 @@ use std::fmt;
 use std::io::Write;
 use std::time::{Duration, Instant};
 pub use table::Table;
-pub use trial::{Line, Trial};
+pub use trial::{Line, Ran, Trial};
 
 /// Number of packets between synchronisations.
 pub const RESYNC: u64 = 1 << 10;
@@ -35,7 +36,7 @@ pub struct Figures {
     pub bytes: u64,
     /// Instructions that were recovered.
     pub decoded: u64,
-    /// Instructions at the end that no trace contains: see [`is_idle`](crate::executed::is_idle).
+    /// Instructions that no trace contains, at the end or before a trap: see [`is_idle`](crate::executed::is_idle).
     pub idle: u64,
     /// The first instruction that was not recovered.
     pub difference: Option<String>,
@@ -50,13 +51,15 @@ pub struct Round<'a> {
     encoder: Encoder,
     tracer: Tracer<'a>,
     verify: Verify,
-    instructions: Instructions<'a>,
+    image: Image,
     figures: Figures,
     output: Option<CaptureOutput>,
     /// What has been encoded but not yet decoded.
     frames: Frames,
     /// Bytes decoded.
     decoded: u64,
+    /// Whether the output could not be written to its end.
+    unwritten: bool,
 }
 
 /// Framed payloads.
@@ -104,13 +107,20 @@ impl<'a> Round<'a> {
         Ok(Self {
             encoder: Encoder::new(encoder)?,
             tracer: Tracer::new(config, image)?,
-            verify: Verify::default(),
-            instructions: Instructions::of(image),
+            verify: Verify::default().with_contexts(),
+            image: image.clone(),
             figures: Figures::default(),
             output,
             frames: Frames::default(),
             decoded: 0,
+            unwritten: false,
         })
+    }
+
+    /// Adds code: the program has loaded more, and `image` has all of it.
+    pub fn extend(&mut self, image: &Image) {
+        self.tracer.extend(image);
+        self.image = image.clone();
     }
 
     /// Encodes and decodes what retired next.
@@ -132,8 +142,11 @@ impl<'a> Round<'a> {
         if let Some(error) = self.frames.failed.take() {
             return Err(error);
         }
-        if let Some(output) = &mut self.output {
-            output.write_all(&self.frames.bytes).map_err(RoundError::Write)?;
+        // Even if nothing more can be written, all that was executed is compared.
+        let mut written = Ok(());
+        if let Some(output) = self.output.as_mut().filter(|_| !self.unwritten) {
+            written = output.write_all(&self.frames.bytes).map_err(RoundError::Write);
+            self.unwritten = written.is_err();
         }
         let start = Instant::now();
         rows.iter().for_each(|row| self.verify.executed(row));
@@ -150,21 +163,25 @@ impl<'a> Round<'a> {
         }
         self.frames.bytes.clear();
         self.figures.decoding += start.elapsed();
-        Ok(())
+        written
     }
 
     /// Ends the trace and returns the result, with the capture, which has to be finished.
     ///
     /// # Errors
     ///
-    /// As [`Round::retire`].
+    /// If a payload cannot be framed, or a frame cannot be read back. A capture that cannot be written is one that cannot
+    /// be finished.
     pub fn finish(mut self) -> Result<(Figures, Option<CaptureOutput>), RoundError> {
         self.encoder.finish(&mut |encoded| self.frames.push(&encoded));
-        self.decode(&[])?;
+        match self.decode(&[]) {
+            Ok(()) | Err(RoundError::Write(_)) => {}
+            Err(error) => return Err(error),
+        }
         self.tracer.finish(&mut self.verify);
         let Frames { packets, formats, payload: bytes, .. } = self.frames;
         let verified = self.verify.finish();
-        let idle = verified.idle_instructions(&self.instructions);
+        let idle = verified.idle_instructions(&Instructions::of(&self.image));
         let Verified { decoded, difference, .. } = verified;
         let framed = (packets != self.figures.packets)
             .then(|| format!("{packets} packets were framed, {} decoded", self.figures.packets));

@@ -1,6 +1,6 @@
 //! Rows from the steps of a simulated hart.
 
-use hartrace_etrace::ingress::Retired;
+use hartrace_etrace::ingress::{CType, Retired};
 use hartrace_isa::{Isa, decode};
 use hartrace_iss::Step;
 
@@ -10,12 +10,13 @@ pub struct Steps {
     isa: Isa,
     /// The previous step, if an instruction retired in it.
     before: Option<Step>,
+    context: u64,
 }
 
 impl Steps {
     /// Creates a converter before the first step.
     pub fn new(isa: Isa) -> Self {
-        Self { isa, before: None }
+        Self { isa, before: None, context: 0 }
     }
 
     /// Converts the next step into a row, which includes whether it is a sequentially inferable
@@ -23,7 +24,9 @@ impl Steps {
     pub fn row(&mut self, step: &Step) -> Retired {
         let sijump = self.is_sequential(step);
         self.before = Some(*step).filter(|step| step.retires);
-        Retired { sijump, ..step.retired() }
+        let changed = std::mem::replace(&mut self.context, step.context) != step.context;
+        let ctype = if changed { CType::Precise } else { CType::Unreported };
+        Retired { sijump, ctype, ..step.retired() }
     }
 
     /// Whether the step is a jump through a register that the previous instruction loaded with a

@@ -16,6 +16,8 @@ enum Executed {
     Code { start: u64, from: u64, end: u64, silent: bool, again: u64 },
     /// A trap, with its value and the address of the instruction that did not retire, where they are known.
     Trap { cause: u64, interrupt: bool, tval: Option<u64>, epc: Option<u64> },
+    /// Another context.
+    Context(u64),
     /// Rows that the trace does not contain, which it reports.
     Lost,
 }
@@ -32,6 +34,7 @@ impl fmt::Display for Executed {
                 }
                 epc.map_or(Ok(()), |epc| write!(f, " at {epc:#x}"))
             }
+            Self::Context(context) => write!(f, "context {context:#x}"),
             Self::Lost => f.write_str("a loss"),
         }
     }
@@ -60,6 +63,8 @@ pub struct Verify {
     executed: VecDeque<Executed>,
     /// The address after the last decoded instruction.
     end: Option<u64>,
+    /// The context of what was executed last and of what was decoded last, if contexts are compared.
+    contexts: Option<(u64, u64)>,
     result: Verified,
 }
 
@@ -72,7 +77,7 @@ pub struct Verified {
     pub losses: u64,
     /// Number of times that tracing started.
     pub starts: u64,
-    /// Code at the end that no trace contains: see [`is_idle`].
+    /// Code at the end, or before a trap, that no trace contains: see [`is_idle`].
     pub idle: Vec<Idle>,
     /// The times of synchronisations, each with the number of instructions decoded before it.
     pub times: Vec<(u64, u64)>,
@@ -92,7 +97,7 @@ pub struct Idle {
 }
 
 /// Whether what was executed after the end of a trace is what no trace contains (D15): further turns of a
-/// loop without branches or indirect jumps, such as a jump to itself after the end of a program. `end` is the
+/// loop without branches or indirect jumps, such as a jump to itself after the end of a program, or calls until the stack is full. `end` is the
 /// address after the last instruction of the trace, and `left` what was executed after it: the address after
 /// each piece of code, `None` if a trace has to report where that piece leads.
 pub fn is_idle(end: Option<u64>, left: impl IntoIterator<Item = Option<u64>>) -> bool {
@@ -104,7 +109,7 @@ pub fn is_idle(end: Option<u64>, left: impl IntoIterator<Item = Option<u64>>) ->
 }
 
 impl Verified {
-    /// Returns the number of instructions at the end that no trace contains.
+    /// Returns the number of instructions that no trace contains.
     pub fn idle_instructions(&self, instructions: &Instructions<'_>) -> u64 {
         let count =
             |idle: &Idle| instructions.between(idle.start, idle.end).saturating_mul(idle.times);
@@ -113,8 +118,19 @@ impl Verified {
 }
 
 impl Verify {
+    /// Compares contexts too: each piece of code has to be decoded in the one that it was executed in. The first is 0.
+    #[must_use]
+    pub fn with_contexts(self) -> Self {
+        Self { contexts: Some((0, 0)), ..self }
+    }
+
     /// Adds what a hart reports.
     pub fn executed(&mut self, row: &Retired) {
+        if let Some((executed, _)) = &mut self.contexts
+            && std::mem::replace(executed, row.context) != row.context
+        {
+            self.executed.push_back(Executed::Context(row.context));
+        }
         if row.iretire > 0 {
             let (start, end) = (row.iaddr, row.next_address());
             let silent = matches!(
@@ -123,6 +139,9 @@ impl Verify {
                     | IType::InferableCall
                     | IType::InferableTailCall
                     | IType::OtherInferableJump
+                    // The trap follows.
+                    | IType::Exception
+                    | IType::Interrupt
             );
             let new = (start, end, silent);
             match self.executed.back_mut() {
@@ -160,25 +179,25 @@ impl Verify {
     /// Returns the result after everything has been decoded.
     pub fn finish(mut self) -> Verified {
         if let Some(executed) = self.executed.front().copied() {
-            match self.idle() {
-                Some(idle) => self.result.idle = idle,
+            match self.idle(self.executed.len()) {
+                Some(idle) => self.result.idle.extend(idle),
                 None => self.differ(format_args!("{executed} was not decoded")),
             }
         }
         self.result
     }
 
-    /// The remaining code, if the trace could not contain it.
-    fn idle(&self) -> Option<Vec<Idle>> {
+    /// The next `count` pieces, if they are code that the trace could not contain.
+    fn idle(&self, count: usize) -> Option<Vec<Idle>> {
         let silent = |executed: &Executed| match *executed {
             Executed::Code { end, silent: true, .. } => Some(end),
             _ => None,
         };
-        if !is_idle(self.end, self.executed.iter().map(silent)) {
+        if !is_idle(self.end, self.executed.iter().take(count).map(silent)) {
             return None;
         }
         let mut left = Vec::new();
-        for executed in &self.executed {
+        for executed in self.executed.iter().take(count) {
             if let Executed::Code { start, from, end, again, .. } = *executed {
                 left.push(Idle { start: from, end, times: 1 });
                 if again > 0 {
@@ -193,9 +212,25 @@ impl Verify {
         self.result.difference.get_or_insert_with(|| what.to_string());
     }
 
+    /// Leaves out what was executed before the next trap, if no trace contains it.
+    fn skip_idle(&mut self) {
+        let code = |executed: &&Executed| matches!(executed, Executed::Code { .. });
+        let count = self.executed.iter().take_while(code).count();
+        if count == 0 || count == self.executed.len() {
+            return;
+        }
+        if let Some(idle) = self.idle(count) {
+            self.result.idle.extend(idle);
+            self.executed.drain(..count);
+        }
+    }
+
     /// Compares the next decoded piece.
     fn expect(&mut self, at: StreamPos, decoded: Executed) {
         let packet = at.packet;
+        if !matches!(decoded, Executed::Code { .. }) {
+            self.skip_idle();
+        }
         match self.executed.pop_front() {
             Some(executed) if executed.is(&decoded) => {}
             Some(executed) => {
@@ -243,6 +278,13 @@ impl Sink for Verify {
                 self.expect(at, Executed::Lost);
                 self.result.losses += 1;
             }
+            Event::Context { context, .. } => {
+                if let Some((_, decoded)) = &mut self.contexts
+                    && std::mem::replace(decoded, context) != context
+                {
+                    self.expect(at, Executed::Context(context));
+                }
+            }
             Event::On => self.result.starts += 1,
             Event::Time(Time::Stamp { value, .. }) => {
                 self.result.times.push((self.result.decoded, value));
@@ -278,6 +320,37 @@ mod tests {
         assert_eq!(difference(Some(0x40), None), None, "not every packet tells where");
         assert!(difference(Some(0x41), Some(0x100)).is_some());
         assert!(difference(Some(0x40), Some(0x102)).is_some());
+    }
+
+    /// A function that calls itself until its store traps, and a thread that jumps to itself until it is interrupted.
+    #[test]
+    fn turns_before_a_trap() {
+        let call = Retired { itype: IType::InferableCall, ..Retired::plain(0x104) };
+        let trap =
+            Retired { itype: IType::Exception, cause: 7, iretire: 0, ..Retired::plain(0x104) };
+        let run = |start, end| Run::new(start, &[0], end, hartrace_decoder::Leaves::Jump).unwrap();
+        let verified = |pieces: &[(u64, u64)], epc| {
+            let mut verify = Verify::default();
+            for _ in 0..1000 {
+                verify.executed(&Retired::plain(0x100));
+                verify.executed(&call);
+            }
+            verify.executed(&Retired::plain(0x100));
+            verify.executed(&trap);
+            for (start, end) in pieces {
+                verify.run(AT, run(*start, *end));
+            }
+            let (tval, epc) = (Some(0), Some(epc));
+            verify.event(AT, Event::Trap { cause: 7, interrupt: false, tval, epc });
+            verify.finish()
+        };
+        let found = verified(&[(0x100, 0x104)], 0x104);
+        assert_eq!((found.difference, found.idle.len()), (None, 2000));
+        let found = verified(&[(0x100, 0x104), (0x104, 0x108), (0x100, 0x104)], 0x104);
+        assert_eq!((found.difference, found.idle.len()), (None, 1998));
+        // The trap is elsewhere, or something else was executed.
+        assert!(verified(&[(0x100, 0x104), (0x104, 0x108)], 0x100).difference.is_some());
+        assert!(verified(&[(0x100, 0x104), (0x200, 0x204)], 0x104).difference.is_some());
     }
 
     /// Only more iterations of a loop that the trace need not report may be left over.

@@ -11,6 +11,7 @@ use crate::qemu::table::nth_set;
 use crate::qemu::{Exit, QemuError};
 use block::Block;
 use hartrace_isa::arm::{Executed, Isa, Kind, Place};
+use hartrace_iss::Mapping;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
@@ -278,6 +279,16 @@ impl<S: FnMut(&ArmStep) -> ControlFlow<()>> Blocks for ArmFollow<S> {
         self.left = None;
         finished
     }
+
+    fn thread(&mut self, _: u64) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn yields(&mut self, _: usize) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn mapped(&mut self, _: Mapping) {}
 
     fn end(&mut self) -> Result<(), Stop> {
         match self.current.take() {

@@ -7,16 +7,32 @@ use crate::qemu::stop::Stop;
 use crate::qemu::stream::Blocks;
 use crate::qemu::table::{Block, Table, infers, size};
 use crate::qemu::{Exit, Mode};
-use hartrace_etrace::ingress::{IType, Privilege, Retired};
+use hartrace_etrace::ingress::{CType, IType, Privilege, Retired};
 use hartrace_isa::{Isa, Kind};
+use hartrace_iss::Mapping;
 use std::collections::VecDeque;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
+
+/// Cause of the timer interrupt by which an operating system lets another thread run.
+const TIMER: u64 = 5;
+
+/// Code that a Linux program executes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mapped {
+    /// That of a file.
+    File(Mapping),
+    /// That of a block which is in no file, at its address.
+    Code(u64, Vec<u8>),
+}
 
 /// Turns executed blocks into rows for `sink`.
 #[derive(Debug)]
-pub(crate) struct BlockRows<S> {
+pub(crate) struct BlockRows<M, S> {
     mode: Mode,
     table: Table,
+    mapped: M,
+    /// Addresses that no file is mapped to.
+    no_file: Vec<Range<u64>>,
     sink: S,
     /// The block that is being executed.
     current: Option<usize>,
@@ -32,6 +48,9 @@ pub(crate) struct BlockRows<S> {
     traps: VecDeque<Trap>,
     /// Translated blocks whose privilege the log has not reported yet.
     unprivileged: VecDeque<usize>,
+    /// The thread that executes, and that of the last row.
+    context: u64,
+    reported: u64,
     instructions: u64,
     blocks: u64,
     trap_count: u64,
@@ -39,11 +58,13 @@ pub(crate) struct BlockRows<S> {
     unknown_privileges: u64,
 }
 
-impl<S: FnMut(&Retired) -> ControlFlow<()>> BlockRows<S> {
-    pub(crate) fn new(mode: Mode, isa: Isa, awaited: Option<u64>, sink: S) -> Self {
+impl<M: FnMut(Mapped), S: FnMut(&Retired) -> ControlFlow<()>> BlockRows<M, S> {
+    pub(crate) fn new(mode: Mode, isa: Isa, awaited: Option<u64>, mapped: M, sink: S) -> Self {
         Self {
             mode,
             table: Table::new(isa),
+            mapped,
+            no_file: Vec::new(),
             sink,
             current: None,
             before: None,
@@ -52,12 +73,29 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> BlockRows<S> {
             left: None,
             traps: VecDeque::new(),
             unprivileged: VecDeque::new(),
+            context: 0,
+            reported: 0,
             instructions: 0,
             blocks: 0,
             trap_count: 0,
             unknown_outcomes: 0,
             unknown_privileges: 0,
         }
+    }
+
+    /// The thread stops for others, at a system call or at `next`.
+    fn suspend(&mut self, next: Option<u64>) -> Result<(), Stop> {
+        let Some(current) = self.current.take() else { return Ok(()) };
+        let before = self.trap_count;
+        self.finish(current, next)?;
+        self.before = None;
+        if self.trap_count > before {
+            return Ok(());
+        }
+        let row = self.table.blocks[current].retired;
+        let epc = next.unwrap_or(row.next_address());
+        let timer = Trap { interrupt: true, cause: TIMER, epc, tval: 0 };
+        self.trap(&Retired { iretire: 0, ..row }, timer)
     }
 
     /// Ends block number `index` where a closer look is needed; `next` was executed after it.
@@ -208,16 +246,20 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> BlockRows<S> {
         if row.iretire == 0 { Ok(()) } else { self.emit(row) }
     }
 
+    #[inline]
     fn emit(&mut self, row: &Retired) -> Result<(), Stop> {
         self.blocks += 1;
-        match (self.sink)(row) {
+        let context = self.context;
+        let changed = std::mem::replace(&mut self.reported, context) != context;
+        let ctype = if changed { CType::Precise } else { CType::Unreported };
+        match (self.sink)(&Retired { context, ctype, ..*row }) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Stop::Sink),
         }
     }
 }
 
-impl<S: FnMut(&Retired) -> ControlFlow<()>> Blocks for BlockRows<S> {
+impl<M: FnMut(Mapped), S: FnMut(&Retired) -> ControlFlow<()>> Blocks for BlockRows<M, S> {
     fn translated(&mut self, start: u64, words: &[u32], counters: &[u32]) {
         let privilege = match self.mode {
             Mode::User => Privilege::U,
@@ -226,6 +268,12 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Blocks for BlockRows<S> {
                 Privilege::M
             }
         };
+        if self.no_file.iter().any(|range| range.contains(&start)) {
+            let bytes = words
+                .iter()
+                .flat_map(|word| word.to_le_bytes().into_iter().take(size(*word) as usize));
+            (self.mapped)(Mapped::Code(start, bytes.collect()));
+        }
         self.table.add(start, words, counters, privilege);
     }
 
@@ -277,15 +325,33 @@ impl<S: FnMut(&Retired) -> ControlFlow<()>> Blocks for BlockRows<S> {
             };
             if let Some(itype) = itype {
                 self.instructions += block.len() as u64;
-                self.blocks += 1;
                 self.before = Some(current);
-                return match (self.sink)(&Retired { itype, ..block.retired }) {
-                    ControlFlow::Continue(()) => Ok(()),
-                    ControlFlow::Break(()) => Err(Stop::Sink),
-                };
+                let row = Retired { itype, ..block.retired };
+                return self.emit(&row);
             }
         }
         self.finish(current, Some(start))
+    }
+
+    fn thread(&mut self, number: u64) -> Result<(), Stop> {
+        self.suspend(None)?;
+        self.context = number;
+        Ok(())
+    }
+
+    fn yields(&mut self, next: usize) -> Result<(), Stop> {
+        let block = self.table.blocks.get(next);
+        let next = block.ok_or_else(|| Stop::report(format!("no block {next}")))?;
+        self.suspend(Some(next.retired.iaddr))
+    }
+
+    fn mapped(&mut self, mapping: Mapping) {
+        let end = mapping.address.saturating_add(mapping.size);
+        self.no_file.retain(|known| known.end <= mapping.address || end <= known.start);
+        match mapping.file.is_empty() {
+            true => self.no_file.push(mapping.address..end),
+            false => (self.mapped)(Mapped::File(mapping)),
+        }
     }
 
     fn end(&mut self) -> Result<(), Stop> {

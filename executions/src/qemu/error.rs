@@ -82,7 +82,7 @@ pub enum QemuError {
         /// Number of instructions before it.
         instructions: u64,
     },
-    /// The program started a thread, or the machine has a second hart.
+    /// An Arm program started a thread, or the machine has a second hart.
     #[error(
         "a second thread or hart after {instructions} instructions; try: a program with one, or -smp 1"
     )]

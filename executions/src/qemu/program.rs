@@ -18,8 +18,8 @@ pub(crate) enum Machine {
 }
 
 /// The register width of a RISC-V program, if QEMU can run it in this mode.
-pub(crate) fn riscv(program: &Path, mode: Mode) -> Result<Xlen, QemuError> {
-    match check(program, mode)? {
+pub(crate) fn riscv(program: &Path, mode: Mode, has_libraries: bool) -> Result<Xlen, QemuError> {
+    match check(program, mode, has_libraries)? {
         (Some(Machine::RiscV(xlen)), _) => Ok(xlen),
         (_, machine) => Err(wrong(program, machine, "RISC-V (243, little-endian)")),
     }
@@ -27,7 +27,7 @@ pub(crate) fn riscv(program: &Path, mode: Mode) -> Result<Xlen, QemuError> {
 
 /// Whether an Arm program is a 64-bit one, if QEMU can run it in user mode.
 pub(crate) fn arm(program: &Path) -> Result<bool, QemuError> {
-    match check(program, Mode::User)? {
+    match check(program, Mode::User, false)? {
         (Some(Machine::AArch64), _) => Ok(true),
         (Some(Machine::AArch32), _) => Ok(false),
         (_, machine) => Err(wrong(program, machine, "AArch64 (183) or Arm (40), little-endian")),
@@ -39,7 +39,11 @@ fn wrong(program: &Path, machine: u16, wanted: &'static str) -> QemuError {
 }
 
 /// The machine that a program is for, if it is known, and its number in ELF.
-fn check(program: &Path, mode: Mode) -> Result<(Option<Machine>, u16), QemuError> {
+fn check(
+    program: &Path,
+    mode: Mode,
+    has_libraries: bool,
+) -> Result<(Option<Machine>, u16), QemuError> {
     let path = program.to_path_buf();
     let file = hartrace_capture::input::open(program)
         .map_err(|error| QemuError::Unreadable { program: path.clone(), error })?;
@@ -58,6 +62,7 @@ fn check(program: &Path, mode: Mode) -> Result<(Option<Machine>, u16), QemuError
     if machine.is_some()
         && interpreter
         && mode == Mode::User
+        && !has_libraries
         && env::var_os("QEMU_LD_PREFIX").is_none()
     {
         return Err(QemuError::Dynamic { program: path });

@@ -1,10 +1,13 @@
 //! Starts QEMU and reads what it reports.
 
+use crate::executed::Variables;
+use crate::qemu::Mapped;
 use crate::qemu::arm::{ArmFollow, ArmStep};
 use crate::qemu::block_rows::BlockRows;
 use crate::qemu::plugin::{self, escape};
 use crate::qemu::stop::Stop;
 use crate::qemu::stream::{Blocks, Stream};
+use crate::qemu::streams::Streams;
 use crate::qemu::{QemuError, program};
 use hartrace_capture::output::Scratch;
 use hartrace_etrace::ingress::Retired;
@@ -16,9 +19,12 @@ use std::ops::ControlFlow;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
+
+/// Time after which QEMU is ended, if the run has to end and it is silent.
+const TICK: Duration = Duration::from_millis(50);
 
 /// What runs the program.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,12 +73,18 @@ pub struct Qemu {
     /// Keeps the plugin for as long as it may be needed.
     _folder: Scratch,
     plugin: PathBuf,
-    silent: bool,
+    streams: Streams,
+    /// The environment variables of Linux programs, if they are not those of this process.
+    variables: Variables,
+    /// The signal that stops a run, once there is one.
+    stop: fn() -> Option<i32>,
     from: Option<u64>,
     /// The file that is standard input, and the current folder.
     reads: Option<(PathBuf, PathBuf)>,
     /// What Linux programs are called, if not by their file.
     name: Option<OsString>,
+    /// Where dynamically linked programs find their libraries.
+    sysroot: Option<PathBuf>,
 }
 
 impl Qemu {
@@ -80,13 +92,41 @@ impl Qemu {
     pub fn new() -> Result<Self, QemuError> {
         let folder = Scratch::new().map_err(QemuError::io("cannot create a folder"))?;
         let plugin = plugin::compile(&folder)?;
-        Ok(Self { _folder: folder, plugin, silent: false, from: None, reads: None, name: None })
+        Ok(Self {
+            _folder: folder,
+            plugin,
+            streams: Streams::Shared { to_stderr: false },
+            variables: Variables { inherited: true, set: Vec::new() },
+            stop: || None,
+            from: None,
+            reads: None,
+            name: None,
+            sysroot: None,
+        })
     }
 
     /// Disconnects the input and output of programs.
     #[must_use]
     pub fn silent(self) -> Self {
-        Self { silent: true, ..self }
+        self.with(Streams::None)
+    }
+
+    /// Connects the input and output of programs.
+    #[must_use]
+    pub fn with(self, streams: Streams) -> Self {
+        Self { streams, ..self }
+    }
+
+    /// Passes these environment variables to Linux programs.
+    #[must_use]
+    pub fn variables(self, variables: Variables) -> Self {
+        Self { variables, ..self }
+    }
+
+    /// Ends runs with the signal that `stop` returns, once it returns one.
+    #[must_use]
+    pub fn stopped_by(self, stop: fn() -> Option<i32>) -> Self {
+        Self { stop, ..self }
     }
 
     /// Lets programs read a file as standard input, and open files of a folder.
@@ -99,6 +139,12 @@ impl Qemu {
     #[must_use]
     pub fn named(self, name: impl Into<OsString>) -> Self {
         Self { name: Some(name.into()), ..self }
+    }
+
+    /// Lets dynamically linked programs find their libraries in a folder, as QEMU's option `-L`.
+    #[must_use]
+    pub fn with_sysroot(self, folder: impl Into<PathBuf>) -> Self {
+        Self { sysroot: Some(folder.into()), ..self }
     }
 
     /// Reports and counts nothing before a block at `address`. Machines start in reset code that is in
@@ -119,9 +165,22 @@ impl Qemu {
         mode: Mode,
         sink: impl FnMut(&Retired) -> ControlFlow<()>,
     ) -> Result<Exit, QemuError> {
-        let xlen = program::riscv(program, mode)?;
+        self.run_mapped(program, args, mode, |_| {}, sink)
+    }
+
+    /// The same; `mapped` also receives the code of files that a Linux program executes, its own and that of its libraries, each
+    /// before the first row in it.
+    pub fn run_mapped(
+        &self,
+        program: &Path,
+        args: &[&str],
+        mode: Mode,
+        mapped: impl FnMut(Mapped),
+        sink: impl FnMut(&Retired) -> ControlFlow<()>,
+    ) -> Result<Exit, QemuError> {
+        let xlen = program::riscv(program, mode, self.sysroot.is_some())?;
         let binary = binary(mode, xlen);
-        let follow = BlockRows::new(mode, Isa::new(xlen), self.from, sink);
+        let follow = BlockRows::new(mode, Isa::new(xlen), self.from, mapped, sink);
         self.start(binary, Guest::RiscV(mode), program, args, follow)
     }
 
@@ -136,16 +195,17 @@ impl Qemu {
         let wide = program::arm(program)?;
         let binary = if wide { "qemu-aarch64" } else { "qemu-arm" };
         let follow = ArmFollow::new(wide, self.from, sink);
-        self.start((binary, "qemu-user"), Guest::Arm { wide }, program, args, follow)
+        let guest = Guest::Arm { wide };
+        self.start((binary, "qemu-user"), guest, program, args, follow)
     }
 
-    fn start(
+    fn start<F: Blocks>(
         &self,
         binary: (&'static str, &'static str),
         guest: Guest,
         program: &Path,
         args: &[&str],
-        follow: impl Blocks,
+        follow: F,
     ) -> Result<Exit, QemuError> {
         let folder = Scratch::new().map_err(QemuError::io("cannot create a folder"))?;
         let (socket, tail) = (folder.join("socket"), folder.join("tail"));
@@ -154,6 +214,7 @@ impl Qemu {
         listener.set_nonblocking(true).map_err(QemuError::io("cannot use a socket"))?;
         File::create(&tail).map_err(QemuError::io("cannot create a file"))?;
         let mut command = self.command(binary.0, guest, program, args, &folder);
+        self.streams.connect(&mut command).map_err(QemuError::io("cannot share a stream"))?;
         if let Some((input, folder)) = &self.reads {
             let input = hartrace_capture::input::open(input)
                 .map_err(QemuError::io("cannot read standard input"))?;
@@ -166,9 +227,15 @@ impl Qemu {
             _ => QemuError::io("cannot start QEMU")(error),
         })?;
         let mut child = Running(child);
+        let printing = self.streams.relay(&mut child.0);
         let channel = connection(&listener, &mut child.0, binary.0)?;
         let mut stream = Stream::new(follow);
-        let heard = listen(channel, &tail, &mut stream);
+        let mut stopped = None;
+        let heard = listen(channel, &tail, &mut stream, || {
+            stopped = stopped.or_else(self.stop);
+            // It is killed once, and what it has sent is read to the end.
+            stopped.is_some() && child.0.kill().is_ok()
+        });
         let follow = &stream.follow;
         match heard {
             Ok(()) => {}
@@ -176,7 +243,10 @@ impl Qemu {
             Err(Stop::Error(error)) => return Err(*error),
         }
         let status = child.0.wait().map_err(QemuError::io("cannot wait for QEMU"))?;
-        match status.signal() {
+        // What it printed before it ended comes before what follows.
+        printing.map(thread::JoinHandle::join);
+        // A machine ends without an error if somebody else has interrupted it too, as a terminal does.
+        match stopped.or_else(self.stop).or_else(|| status.signal()) {
             // QEMU rejected its options or the program, and has printed why.
             None if follow.first_address().is_none() => {
                 Err(QemuError::NotStarted { binary: binary.0, status: status.to_string() })
@@ -204,7 +274,12 @@ impl Qemu {
         let mut option = format!("{plugin},socket={},tail={}", escape(&socket), escape(&tail));
         let log = folder.join("log");
         match guest {
-            Guest::RiscV(Mode::User) => {}
+            Guest::RiscV(Mode::User) => {
+                option += ",process=on";
+                if let Some(folder) = &self.sysroot {
+                    command.arg("-L").arg(folder);
+                }
+            }
             Guest::Arm { wide: true } => option += ",core=aarch64",
             // Only the log distinguishes A32 from T32.
             Guest::Arm { wide: false } => {
@@ -220,16 +295,29 @@ impl Qemu {
         }
         command.args(["-plugin", &option]);
         if guest != Guest::RiscV(Mode::System) {
+            self.pass(&mut command);
             if let Some(name) = &self.name {
                 command.arg("-0").arg(name);
             }
             command.arg(program);
         }
         command.args(args);
-        if self.silent {
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        }
         command
+    }
+}
+
+impl Qemu {
+    /// Passes environment variables to the program, and not to QEMU, which has its own use for some.
+    fn pass(&self, command: &mut Command) {
+        let Variables { inherited, set } = &self.variables;
+        if !inherited {
+            // A name with a comma would be taken for two; no shell can set one.
+            let names = std::env::vars_os().map(|(name, _)| name);
+            for name in names.filter(|name| !name.to_string_lossy().contains(',')) {
+                command.arg("-U").arg(name);
+            }
+        }
+        command.envs(set.iter().map(|(name, value)| (name, value)));
     }
 }
 
@@ -283,17 +371,32 @@ fn listen(
     mut channel: UnixStream,
     tail: &Path,
     stream: &mut Stream<impl Blocks>,
+    mut stops: impl FnMut() -> bool,
 ) -> Result<(), Stop> {
+    let timeout = channel.set_read_timeout(Some(TICK));
+    timeout.map_err(QemuError::io("cannot use a socket")).map_err(Stop::error)?;
+    let mut stopped = false;
     let mut bytes = vec![0; 1 << 18];
     let mut words = Vec::new();
     let (mut kept, mut received) = (0, 0u64);
     loop {
+        stopped = stopped || stops();
         let count = match channel.read(&mut bytes[kept..]) {
             Ok(0) => break,
             Ok(count) => count,
             // The plugin's end is closed, as at the end of every run.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // It was asked whether the run has to end; a program may wait for ever.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::Interrupted
+                        | io::ErrorKind::WouldBlock
+                        | io::ErrorKind::TimedOut
+                ) =>
+            {
+                continue;
+            }
             Err(error) => return Err(Stop::error(QemuError::io("cannot read from QEMU")(error))),
         };
         let full = (kept + count) & !3;

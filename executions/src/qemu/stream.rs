@@ -2,11 +2,18 @@
 
 use crate::qemu::stop::Stop;
 use crate::qemu::{Exit, QemuError};
+use hartrace_iss::Mapping;
 
 // The same values as in plugin.c.
 const BLOCK: u32 = -1i32 as u32;
 const LOG: u32 = -2i32 as u32;
 const LEFT: u32 = -3i32 as u32;
+const THREAD: u32 = -4i32 as u32;
+const YIELD: u32 = -5i32 as u32;
+const MAPPED: u32 = -6i32 as u32;
+
+/// The longest path of a file.
+const PATH: u32 = 1 << 12;
 
 /// Blocks of QEMU have at most 512 instructions; anything much larger is not a block.
 const LONGEST: u32 = 1 << 16;
@@ -24,6 +31,15 @@ pub(crate) trait Blocks {
 
     /// The next block starts.
     fn executed(&mut self, next: usize) -> Result<(), Stop>;
+
+    /// Another thread continues.
+    fn thread(&mut self, number: u64) -> Result<(), Stop>;
+
+    /// The thread continues with a block, after others.
+    fn yields(&mut self, next: usize) -> Result<(), Stop>;
+
+    /// Code of a file was mapped.
+    fn mapped(&mut self, mapping: Mapping);
 
     /// Nothing more is executed.
     fn end(&mut self) -> Result<(), Stop>;
@@ -74,7 +90,7 @@ impl<F: Blocks> Stream<F> {
     fn records(&mut self, words: &[u32]) -> Result<usize, Stop> {
         let mut used = 0;
         while let Some(&word) = words.get(used) {
-            if word < LEFT {
+            if word < MAPPED {
                 self.follow.executed(word as usize).map_err(|stop| self.place(stop, used))?;
                 used += 1;
                 continue;
@@ -123,6 +139,29 @@ impl<F: Blocks> Stream<F> {
                 self.follow.left(passed);
                 Ok(2)
             }
+            [THREAD, number, ..] => {
+                self.follow.thread(number.into())?;
+                Ok(2)
+            }
+            [YIELD, next, ..] => {
+                self.follow.yields(next as usize)?;
+                Ok(2)
+            }
+            [MAPPED, a, b, c, d, e, f, length, ref rest @ ..] => {
+                if length > PATH {
+                    return Err(Stop::report(format!("a path of {length} bytes")));
+                }
+                let Some(text) = rest.get(..length.div_ceil(4) as usize) else {
+                    return Ok(0);
+                };
+                let bytes = text.iter().flat_map(|word| word.to_ne_bytes());
+                let path: Vec<u8> = bytes.take(length as usize).collect();
+                let wide = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
+                let file = String::from_utf8_lossy(&path).into_owned();
+                let (address, size, offset) = (wide(a, b), wide(c, d), wide(e, f));
+                self.follow.mapped(Mapping { file, address, size, offset });
+                Ok(8 + text.len())
+            }
             _ => Ok(0),
         }
     }
@@ -149,7 +188,7 @@ mod tests {
     use super::*;
     use crate::qemu::Mode;
     use crate::qemu::block_rows::BlockRows;
-    use hartrace_etrace::ingress::{IType, Privilege, Retired};
+    use hartrace_etrace::ingress::{CType, IType, Privilege, Retired};
     use hartrace_isa::{Isa, Xlen};
     use std::ops::ControlFlow;
 
@@ -160,7 +199,8 @@ mod tests {
             rows.push(*row);
             ControlFlow::Continue(())
         };
-        let mut stream = Stream::new(BlockRows::new(mode, Isa::new(Xlen::Rv64), None, sink));
+        let mut stream =
+            Stream::new(BlockRows::new(mode, Isa::new(Xlen::Rv64), None, |_| {}, sink));
         for words in words.chunks(piece) {
             stream.feed(words)?;
         }
@@ -200,6 +240,31 @@ mod tests {
         }
     }
 
+    /// A thread that others come before is interrupted where it goes on; one in a system call has its trap already.
+    #[test]
+    fn threads_in_turn() {
+        let mut words = start();
+        words.extend([BLOCK, 0x3000, 0, 1, 0x0000_0073, 1]); // ecall
+        words.extend([0, YIELD, 0, THREAD, 1, 2, THREAD, 0, 0, LEFT, 2, 1, THREAD, 1, 1]);
+        for piece in 1..words.len() {
+            let rows = rows(&words, Mode::User, piece).unwrap();
+            let found: Vec<_> =
+                rows.iter().map(|r| (r.iaddr, r.iretire, r.itype, r.context)).collect();
+            let expected = [
+                (0x1000, 7, IType::InferableTailCall, 0),
+                (0x1000, 0, IType::Interrupt, 0),
+                (0x3000, 0, IType::Exception, 1),
+                (0x1000, 2, IType::Exception, 0),
+                (0x2000, 1, IType::Return, 0),
+                (0x2002, 0, IType::Interrupt, 0),
+                (0x2000, 1, IType::Return, 1),
+            ];
+            assert_eq!(found, expected);
+            let changes: Vec<_> = rows.iter().map(|r| r.ctype == CType::Precise).collect();
+            assert_eq!(changes, [false, false, true, true, false, false, true]);
+        }
+    }
+
     #[test]
     fn the_log_decides() {
         let trap = "riscv_cpu_do_interrupt: hart:0, async:1, cause:7, epc:0x1000, tval:0x0, x\n";
@@ -223,5 +288,7 @@ mod tests {
         assert!(with(&[0, 0, 1]).is_err()); // a jump to another place, and no trap
         assert!(with(&[BLOCK, 0, 0, 0]).is_err()); // an empty block
         assert!(with(&[LOG, u32::MAX, 0]).is_ok()); // cut short
+        assert!(with(&[MAPPED, 0, 0, 0, 0, 0, 0, u32::MAX]).is_err()); // no path is so long
+        assert!(with(&[0, YIELD, 9]).is_err()); // no such block
     }
 }

@@ -21,7 +21,14 @@ pub(crate) fn stat_of_console() -> [u8; 128] {
     stat(0o010600, 0)
 }
 
-/// `struct stat` of a plain file.
-pub(crate) fn stat_of_file(size: u64) -> [u8; 128] {
-    stat(0o100644, size)
+/// `struct stat` of a folder.
+pub(crate) fn stat_of_folder() -> [u8; 128] {
+    stat(0o040755, 0)
+}
+
+/// `struct stat` of a plain file. Dynamic linkers recognise files by their numbers.
+pub(crate) fn stat_of_file(size: u64, number: u64) -> [u8; 128] {
+    let mut stat = stat(0o100644, size);
+    stat[8..16].copy_from_slice(&number.to_le_bytes());
+    stat
 }

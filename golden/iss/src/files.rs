@@ -1,8 +1,9 @@
-//! System calls on files. All files are given beforehand, and none can be written.
+//! System calls on files that are given beforehand. None can be written.
 
 use crate::abi::{errno, stat_of_console, stat_of_file};
 use crate::hart::Hart;
 use crate::host::FIRST_FILE;
+use crate::memory::Memory;
 
 /// The longest name of a file, with its end.
 const LONGEST_NAME: u64 = 4096;
@@ -12,7 +13,7 @@ impl Hart {
     pub(crate) fn open_path(&mut self, path: u64, flags: u64) -> u64 {
         const ACCESS: u64 = 3;
         const CREATE: u64 = 0o100;
-        let Some(name) = self.text_at(path) else { return errno(14) };
+        let Some(name) = text_at(&self.memory, path) else { return errno(14) };
         if flags & (ACCESS | CREATE) != 0 {
             return errno(30);
         }
@@ -20,8 +21,8 @@ impl Hart {
     }
 
     /// `faccessat`: whether there is such a file.
-    pub(crate) fn find_path(&self, path: u64) -> u64 {
-        match self.text_at(path) {
+    pub(crate) fn find_path(&mut self, path: u64) -> u64 {
+        match text_at(&self.memory, path) {
             Some(name) => self.host.size_of(&name).map_or(errno(2), |_| 0),
             None => errno(14),
         }
@@ -29,18 +30,20 @@ impl Hart {
 
     /// `newfstatat`: `struct stat` of the file whose name is at `path`, or of the descriptor if the name is empty.
     pub(crate) fn stat_path(&mut self, descriptor: u64, path: u64, place: u64) -> u64 {
-        let Some(name) = self.text_at(path) else { return errno(14) };
+        let Some(name) = text_at(&self.memory, path) else { return errno(14) };
         if name.is_empty() {
             return self.stat_descriptor(descriptor, place);
         }
-        let Some(size) = self.host.size_of(&name) else { return errno(2) };
-        if self.memory.write(place, &stat_of_file(size)) { 0 } else { errno(14) }
+        let Some(size) = self.host.size_of(&name) else { return self.stat_folder(&name, place) };
+        let number = self.host.number_of(&name);
+        if self.memory.write(place, &stat_of_file(size, number)) { 0 } else { errno(14) }
     }
 
     /// `fstat`.
     pub(crate) fn stat_descriptor(&mut self, descriptor: u64, place: u64) -> u64 {
+        let number = self.host.number_at(descriptor);
         let stat = match self.host.file(descriptor) {
-            Some((bytes, _)) => stat_of_file(bytes.len() as u64),
+            Some((bytes, _)) => stat_of_file(bytes.len() as u64, number),
             None if descriptor < FIRST_FILE => stat_of_console(),
             None => return errno(9),
         };
@@ -107,16 +110,16 @@ impl Hart {
         let part = part.to_vec();
         if self.memory.write(buffer, &part) { part.len() as u64 } else { errno(14) }
     }
+}
 
-    /// The bytes at an address up to a zero.
-    fn text_at(&self, address: u64) -> Option<Vec<u8>> {
-        let mut text = Vec::new();
-        for offset in 0..LONGEST_NAME {
-            match self.memory.load::<1>(address.wrapping_add(offset))? as u8 {
-                0 => return Some(text),
-                byte => text.push(byte),
-            }
+/// The bytes at an address up to a zero.
+pub(crate) fn text_at(memory: &Memory, address: u64) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    for offset in 0..LONGEST_NAME {
+        match memory.load::<1>(address.wrapping_add(offset))? as u8 {
+            0 => return Some(text),
+            byte => text.push(byte),
         }
-        None
     }
+    None
 }

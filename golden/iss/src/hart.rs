@@ -4,9 +4,11 @@ use crate::clint::Clint;
 use crate::config::{Clock, Environment, HartConfig, Misaligned, Xlen};
 use crate::csr::Csrs;
 use crate::host::Host;
+use crate::mappings::Mapping;
 use crate::memory::Memory;
 use crate::privileged::Level;
 use crate::process::Process;
+use crate::signal_calls::{RETURN, TRAMPOLINE};
 use crate::stop::Last;
 use crate::tlb::{NO_PAGE, Tlb};
 use hartrace_etrace::ingress::Privilege;
@@ -67,6 +69,8 @@ pub struct Hart {
     /// Halves of `tohost` stored to since the last answer of the host.
     pub(crate) host_halves: [bool; 2],
     pub(crate) host: Host,
+    /// The number of the thread, in the Linux environment.
+    pub(crate) context: u64,
     /// The process, in the Linux environment.
     pub(crate) process: Option<Process>,
     pub(crate) console: Box<dyn Write + Send>,
@@ -127,6 +131,7 @@ impl Hart {
             host_due: 0,
             host_halves: [false; 2],
             host: Host::new(&config.environment),
+            context: 0,
             process: None,
             console: Box::new(std::io::sink()),
             config,
@@ -139,9 +144,21 @@ impl Hart {
         self.console = console;
     }
 
-    /// Numbers of the system calls that the program made and that do not exist here, in order. They failed with `ENOSYS`.
-    pub fn unknown_calls(&self) -> impl Iterator<Item = u64> {
-        self.host.unknown.iter().copied()
+    /// Numbers of the system calls that the program made and that do not exist here, in order, each with how often it made
+    /// it. They failed with `ENOSYS`.
+    pub fn unknown_calls(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.host.unknown.iter().map(|(number, count)| (*number, *count))
+    }
+
+    /// The code of files that the program has mapped, and its dynamic linker, in the Linux environment.
+    pub fn mapped_code(&self) -> &[Mapping] {
+        self.process.as_ref().map_or(&[], |process| &process.mappings.code)
+    }
+
+    /// The code of the kernel to which handlers of signals return, with its address, once the program has called one.
+    pub fn kernel_code(&self) -> Option<(u64, &'static [u8])> {
+        self.process.as_ref().filter(|process| process.signals.handled)?;
+        Some((TRAMPOLINE.base, &RETURN))
     }
 
     /// The current registers.

@@ -91,7 +91,10 @@ impl Hart {
             67 => self.read_at(a0, a1, a2, a3),
             80 => self.stat_descriptor(a0, a1),
             2011 => self.main_variables(a0, a1),
-            _ => errno(38),
+            _ => {
+                self.host.note_unknown(number);
+                errno(38)
+            }
         };
         self.memory.store::<8>(place, result);
         None

@@ -9,7 +9,8 @@
 //! - Physical memory protection is accepted and ignored. There is **no** H, V, debug mode, Sv32, and
 //!   no second hart.
 //!
-//! Nothing depends on the time of day, so runs repeat exactly. No program makes the hart panic: an
+//! Nothing depends on the time of day, so runs repeat exactly, unless a program uses the files of this process
+//! ([`Hart::share`]). No program makes the hart panic: an
 //! unsupported operation becomes a trap or an [`Exit`].
 //!
 //! ```
@@ -44,8 +45,12 @@ mod hart;
 mod host;
 mod htif;
 mod integer;
+mod libraries;
 mod linux;
 mod load;
+mod machine_calls;
+mod mapping_calls;
+mod mappings;
 mod memory;
 mod mmu;
 mod op;
@@ -53,15 +58,24 @@ mod privileged;
 mod process;
 mod program;
 mod run;
+mod schedule;
+#[cfg(unix)]
+mod shared;
+mod signal_calls;
+mod signals;
 mod step;
 mod stop;
+mod thread_calls;
+mod threads;
 mod time;
 mod tlb;
 mod trap;
 
 pub use config::{BootRom, Clock, Environment, HartConfig, Misaligned, Range, Xlen};
 pub use hart::{Hart, Registers};
+
 pub use load::Entry;
-pub use program::LoadError;
+pub use mappings::Mapping;
+pub use program::{BIAS, LoadError};
 pub use step::{Access, AccessKind, Register, Retire, Step, Trap};
 pub use stop::Exit;

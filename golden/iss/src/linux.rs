@@ -1,45 +1,59 @@
-//! The part of Linux that a static program needs to start, print and end.
+//! The part of Linux that a program needs to start, read, print and end.
 //!
-//! Files and standard input are given beforehand, and files can only be read. There are neither threads nor signals;
-//! the time is that of the hart. All other system calls fail with `ENOSYS`, and are remembered.
+//! Files and standard input are given beforehand, and files can only be read; or they are those of this process, see
+//! [`Hart::share`]. The time is that of the hart. All other system calls fail with `ENOSYS`, and
+//! are counted. `thread_calls`, `signal_calls`, `mapping_calls` and `machine_calls` have those of threads, of signals, of memory and of the machine, `shared` those of shared files.
 
 use crate::abi::errno;
 use crate::config::{Range, Xlen};
 use crate::hart::Hart;
+use crate::mappings::{ARENA, Mappings};
 use crate::memory::PAGE;
 use crate::privileged::{Level, status};
-use crate::process::{HEAP, MAPPINGS, Process, STACK};
+use crate::process::{HEAP, Process, STACK};
 use crate::program::{LoadError, Program};
+use crate::signal_calls::{RETURN, TRAMPOLINE};
 use crate::stop::Exit;
 
 impl Hart {
-    /// Prepares memory, stack and registers for a process that runs `program`.
+    /// Prepares memory, stack and registers for a process that runs `program`, whose dynamic linker, if any, is at
+    /// `linker` in `mappings`.
     pub(crate) fn start_process(
         &mut self,
         program: &Program,
+        linker: Option<u64>,
+        mappings: Mappings,
         arguments: &[String],
         variables: &[String],
     ) -> Result<(), LoadError> {
         let (start, end) = program.extent();
-        if end >= MAPPINGS.base - HEAP {
+        if end >= ARENA.base - HEAP {
             return Err(LoadError::OutsideMemory { address: end });
         }
         let brk = end.next_multiple_of(PAGE);
         self.memory.add(Range { base: start, size: brk + HEAP - start });
         self.memory.add(STACK);
-        self.memory.add(MAPPINGS);
-        self.process = Some(Process::new(brk));
+        self.memory.add(ARENA);
+        self.memory.add(TRAMPOLINE);
+        self.memory.write(TRAMPOLINE.base, &RETURN);
+        self.process = Some(Process::new(brk, mappings));
         self.level = Level::U;
         // User programs may use floating point and read all counters.
         self.csr.mstatus |= status::FS;
         (self.csr.mcounteren, self.csr.scounteren) = (!0, !0);
-        self.fill_stack(program, arguments, variables);
+        self.fill_stack(program, linker, arguments, variables);
         Ok(())
     }
 
     /// Writes `argc`, `argv`, the environment and the auxiliary vector, with the data they point to
     /// above them.
-    fn fill_stack(&mut self, program: &Program, arguments: &[String], variables: &[String]) {
+    fn fill_stack(
+        &mut self,
+        program: &Program,
+        linker: Option<u64>,
+        arguments: &[String],
+        variables: &[String],
+    ) {
         let mut top = STACK.base + STACK.size - 16;
         // Random bytes for the program, the same each time.
         self.memory.write(top, b"hartrace hartrac");
@@ -57,7 +71,7 @@ impl Hart {
             (4, program.header_size),
             (5, program.header_count),
             (6, PAGE),
-            (7, 0),
+            (7, linker.unwrap_or(0)),
             (8, 0),
             (9, program.entry),
             (11, 1000),
@@ -84,13 +98,34 @@ impl Hart {
     /// Executes the system call in the registers. Returns `Some` if it ends the program.
     pub(crate) fn system_call(&mut self) -> Option<Exit> {
         let number = self.x[17];
+        let mut result = self.thread_call(number);
+        if result.is_none() {
+            result = self.signal_call(number);
+        }
+        if result.is_none() {
+            result = self.mapping_call(number).map(Ok);
+        }
+        if result.is_none() {
+            result = self.machine_call(number).map(Ok);
+        }
+        #[cfg(unix)]
+        if result.is_none() {
+            result = self.shared_call(number);
+        }
+        match result.unwrap_or_else(|| self.other_call(number)) {
+            Ok(result) => {
+                self.set(10, self.extend(result));
+                None
+            }
+            Err(exit) => Some(exit),
+        }
+    }
+
+    /// Executes a system call that concerns neither threads nor mappings nor what is shared: its result, or how the program ends.
+    fn other_call(&mut self, number: u64) -> Result<u64, Exit> {
         let [a0, a1, a2] = [10, 11, 12].map(|register| self.x[register] & self.mask);
-        let result = match number {
-            93 | 94 => return Some(Exit::Exited(a0 as i32)),
-            // A signal to itself, unless it only tests whether the process exists.
-            129 | 130 if a1 & 127 != 0 => return Some(killed(a1)),
-            131 if a2 & 127 != 0 => return Some(killed(a2)),
-            129..=131 => 0,
+        Ok(match number {
+            94 => return Err(exited(a0)),
             29 => errno(25),
             48 => self.find_path(a1),
             56 => self.open_path(a1, a2),
@@ -104,23 +139,16 @@ impl Hart {
             66 => self
                 .each_of_vector(a1, a2, |hart, base, size| hart.write_from_memory(a0, base, size)),
             67 if self.xlen == Xlen::Rv64 => self.read_at(a0, a1, a2, self.x[13]),
-            78 => errno(2),
+            78 => self.read_link(a1, a2, self.x[13] & self.mask),
             79 => self.stat_path(a0, a1, a2),
             80 => self.stat_descriptor(a0, a1),
-            // There is one thread: identifiers are 1, and no thread waits.
-            96 | 172 | 178 => 1,
-            98 | 99 | 134 | 135 | 215 | 226 | 233 => 0,
+            172 => 1,
             113 | 403 => self.tell_time(a1, number == 403),
             160 => self.tell_name(a0),
             169 => self.tell_time_of_day(a0),
             173 => 0,
             174..=177 => 1000,
             214 => self.of_process(|process| process.move_break(a0)),
-            222 => {
-                let flags = self.x[13];
-                self.of_process(|process| process.map_memory(a1, flags))
-            }
-            261 => errno(1),
             278 => {
                 let bytes: Vec<u8> = (0..a1.min(256)).map(|at| (at * 73 + 41) as u8).collect();
                 match self.give(a0, &bytes) {
@@ -129,12 +157,10 @@ impl Hart {
                 }
             }
             _ => {
-                self.host.unknown.insert(number);
+                self.host.note_unknown(number);
                 errno(38)
             }
-        };
-        self.set(10, self.extend(result));
-        None
+        })
     }
 
     /// Passes a call to the process.
@@ -143,7 +169,7 @@ impl Hart {
     }
 
     /// Copies `bytes` to the place that the program requests.
-    fn give(&mut self, place: u64, bytes: &[u8]) -> u64 {
+    pub(crate) fn give(&mut self, place: u64, bytes: &[u8]) -> u64 {
         if self.memory.write(place, bytes) { 0 } else { errno(14) }
     }
 
@@ -217,7 +243,7 @@ impl Hart {
     }
 }
 
-/// Exit of a program that a signal ends.
-fn killed(signal: u64) -> Exit {
-    Exit::Exited(128 + (signal & 127) as i32)
+/// Exit of a program with a status, of which a parent sees no more than 8 bits.
+pub(crate) fn exited(status: u64) -> Exit {
+    Exit::Exited((status & 0xff) as i32)
 }

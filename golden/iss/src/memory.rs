@@ -168,6 +168,20 @@ impl Memory {
         })
     }
 
+    /// Makes `size` bytes at `address` zero, in whole pages. What is zero already is not touched: it may need no memory
+    /// of the machine that we run on.
+    pub(crate) fn clear(&mut self, address: u64, size: u64) {
+        for page in (address..address.saturating_add(size)).step_by(PAGE as usize) {
+            let Some((index, offset)) = self.find(page, PAGE as usize) else { return };
+            let bytes = self.regions[index].bytes.get_mut(offset..offset + PAGE as usize);
+            let Some(bytes) = bytes.filter(|bytes| bytes.iter().any(|byte| *byte != 0)) else {
+                continue;
+            };
+            bytes.fill(0);
+            self.touched(index, offset, PAGE as usize);
+        }
+    }
+
     /// The `size` bytes at `address`, if there are that many.
     pub(crate) fn read(&self, address: u64, size: u64) -> Option<&[u8]> {
         let size = usize::try_from(size).ok()?;

@@ -1,13 +1,12 @@
-//! Memory of a Linux process: its heap, its mappings, its stack.
+//! What the kernel knows of a Linux process: its heap, its mappings, its threads, its signals.
 
-use crate::abi::errno;
 use crate::config::Range;
-use crate::memory::PAGE;
+use crate::mappings::Mappings;
+use crate::signals::Signals;
+use crate::threads::Threads;
 
 /// Room for the heap after the program.
 pub(crate) const HEAP: u64 = 64 << 20;
-/// Address range for `mmap`.
-pub(crate) const MAPPINGS: Range = Range { base: 0x4000_0000, size: 256 << 20 };
 /// Address range of the stack.
 pub(crate) const STACK: Range = Range { base: 0x7f00_0000, size: 8 << 20 };
 
@@ -17,13 +16,16 @@ pub(crate) struct Process {
     /// The current end of the heap, and its limits.
     brk: u64,
     brk_range: (u64, u64),
-    next_mapping: u64,
+    pub(crate) mappings: Mappings,
+    pub(crate) threads: Threads,
+    pub(crate) signals: Signals,
 }
 
 impl Process {
     /// A process whose heap starts at `brk`.
-    pub(crate) const fn new(brk: u64) -> Self {
-        Self { brk, brk_range: (brk, brk + HEAP), next_mapping: MAPPINGS.base }
+    pub(crate) fn new(brk: u64, mappings: Mappings) -> Self {
+        let (threads, signals) = (Threads::default(), Signals::default());
+        Self { brk, brk_range: (brk, brk + HEAP), mappings, threads, signals }
     }
 
     /// `brk`: moves the end of the heap and returns it; it stays unchanged if `wanted` is outside
@@ -33,27 +35,5 @@ impl Process {
             self.brk = wanted;
         }
         self.brk
-    }
-
-    /// `mmap`: the address of zeroed anonymous memory, chosen here, or an error number. Memory that
-    /// was unmapped is not reused, so new memory is always zero.
-    pub(crate) fn map_memory(&mut self, size: u64, flags: u64) -> u64 {
-        const FIXED: u64 = 0x10;
-        const ANONYMOUS: u64 = 0x20;
-        if size == 0 || flags & FIXED != 0 {
-            return errno(22);
-        }
-        if flags & ANONYMOUS == 0 {
-            return errno(9);
-        }
-        let start = self.next_mapping;
-        let end = start.checked_add(size).and_then(|end| end.checked_next_multiple_of(PAGE));
-        match end {
-            Some(end) if end <= MAPPINGS.base + MAPPINGS.size => {
-                self.next_mapping = end;
-                start
-            }
-            _ => errno(12),
-        }
     }
 }

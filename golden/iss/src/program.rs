@@ -1,6 +1,7 @@
 //! ELF files: the parts of a program that are loaded, and reasons why a file cannot be loaded.
 
 use crate::config::Xlen;
+use crate::memory::PAGE;
 use elf::ElfBytes;
 use elf::abi::{EM_RISCV, ET_DYN, PT_INTERP, PT_LOAD, PT_PHDR};
 use elf::endian::LittleEndian;
@@ -8,7 +9,7 @@ use elf::file::Class;
 use elf::segment::ProgramHeader;
 
 /// Load address of a position-independent program.
-const BIAS: u64 = 0x40_0000;
+pub const BIAS: u64 = 0x40_0000;
 
 /// A file cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,9 +27,17 @@ pub enum LoadError {
         /// Register width of the hart.
         hart: Xlen,
     },
-    /// It needs shared libraries: link it statically.
-    #[error("dynamically linked, needs {0}; link it with -static")]
+    /// It needs a dynamic linker that is not there: see [`crate::Hart::set_libraries`], or link the program statically.
+    #[error("dynamically linked, and there is no {0}")]
     Dynamic(String),
+    /// Its dynamic linker cannot be loaded.
+    #[error("its dynamic linker {name}: {error}")]
+    Linker {
+        /// The name of the file.
+        name: String,
+        /// Why.
+        error: Box<LoadError>,
+    },
     /// Nothing to load: an object file or a library; link it into a program.
     #[error("no loadable segment; link it into a program")]
     NoSegment,
@@ -53,11 +62,20 @@ fn wrong_class(hart: Xlen) -> &'static str {
 pub(crate) struct Program {
     pub(crate) segments: Vec<ProgramHeader>,
     pub(crate) bias: u64,
+    /// The name of its dynamic linker, if it has one.
+    pub(crate) interpreter: Option<String>,
     pub(crate) entry: u64,
     /// Address of the program headers in memory, and their size and number.
     pub(crate) headers: u64,
     pub(crate) header_size: u64,
     pub(crate) header_count: u64,
+}
+
+/// A dynamic linker, and its file.
+pub(crate) struct Linker {
+    pub(crate) program: Program,
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 pub(crate) type File<'a> = ElfBytes<'a, LittleEndian>;
@@ -73,11 +91,10 @@ impl Program {
             return Err(LoadError::WrongClass { hart: xlen });
         }
         let all: Vec<ProgramHeader> = file.segments().into_iter().flatten().collect();
-        if let Some(interpreter) = all.iter().find(|segment| segment.p_type == PT_INTERP) {
-            let name = contents(bytes, interpreter);
-            let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
-            return Err(LoadError::Dynamic(name));
-        }
+        let interpreter = all.iter().find(|segment| segment.p_type == PT_INTERP).map(|segment| {
+            let name = String::from_utf8_lossy(contents(bytes, segment));
+            name.trim_end_matches('\0').to_owned()
+        });
         let bias = if header.e_type == ET_DYN { BIAS } else { 0 };
         let segments: Vec<ProgramHeader> = all
             .iter()
@@ -92,12 +109,24 @@ impl Program {
         };
         Ok(Self {
             bias,
+            interpreter,
             entry: header.e_entry.wrapping_add(bias),
             headers: headers.wrapping_add(bias),
             header_size: header.e_phentsize.into(),
             header_count: header.e_phnum.into(),
             segments,
         })
+    }
+
+    /// The same program at another address, if it can be anywhere.
+    pub(crate) fn moved(self, start: u64) -> Self {
+        let by = start.wrapping_sub(self.extent().0 & !(PAGE - 1));
+        Self {
+            bias: self.bias.wrapping_add(by),
+            entry: self.entry.wrapping_add(by),
+            headers: self.headers.wrapping_add(by),
+            ..self
+        }
     }
 
     /// First address, and the address after the last.

@@ -32,6 +32,16 @@ impl Hart {
             if left == 0 {
                 return Exit::Limit;
             }
+            if self.slice_left() == 0
+                && let Some((step, exit)) = self.end_slice()
+            {
+                left -= 1;
+                sink.retire(&step);
+                if let Some(exit) = exit {
+                    return exit;
+                }
+                continue;
+            }
             self.device_changed = false;
             if let Some(cause) = self.next_interrupt() {
                 let (pc, privilege) = (self.pc, Privilege(self.level.0));
@@ -49,7 +59,7 @@ impl Hart {
                 continue;
             }
             let before = self.retired;
-            let end = self.stretch(left.min(self.until_event()), sink);
+            let end = self.stretch(left.min(self.until_event()).min(self.slice_left()), sink);
             let done = self.retired - before;
             left -= done;
             self.round_left = self.round_left.saturating_sub(done);
@@ -59,7 +69,7 @@ impl Hart {
                     left -= 1;
                     self.round_left = 0;
                 }
-                End::Spin if self.can_be_interrupted() => {}
+                End::Spin if self.can_be_interrupted() || !self.is_alone() => {}
                 End::Spin => return Exit::Stuck { pc: self.pc },
                 End::Wait(pc) => {
                     self.round_left = 0;
@@ -111,7 +121,8 @@ impl Hart {
             Ok(next) => {
                 self.pc = next;
                 self.retired += 1;
-                let mut step = Step { next_pc: next, privilege, ..Step::of(pc, Some(op)) };
+                let context = self.context;
+                let mut step = Step { next_pc: next, privilege, context, ..Step::of(pc, Some(op)) };
                 if op.kind == IType::NotTaken && self.taken {
                     step.kind = IType::Taken;
                 }
@@ -122,7 +133,8 @@ impl Hart {
                 None
             }
             Err(stop) => {
-                let mut step = Step { privilege, ..Step::of(pc, Some(op)) };
+                let context = self.context;
+                let mut step = Step { privilege, context, ..Step::of(pc, Some(op)) };
                 if S::DETAIL && !matches!(stop, Stop::Trap { .. } | Stop::LookFirst) {
                     self.add_detail(op, access, &mut step);
                 }
@@ -142,7 +154,7 @@ impl Hart {
             Stop::LookFirst => return End::Look,
             Stop::Trap { cause, tval } => {
                 if step.size == 0 {
-                    step.privilege = Privilege(self.level.0);
+                    (step.privilege, step.context) = (Privilege(self.level.0), self.context);
                 }
                 return self.trapped(cause, tval, step, sink);
             }
@@ -160,8 +172,13 @@ impl Hart {
         step.retires = calls || code == cause::BREAKPOINT;
         if self.process.is_some() {
             step.trap = Some(Trap { cause: code, interrupt: false, tval, epc: step.pc });
-            let exit = if calls { self.system_call() } else { Some(no_handler(&step)) };
-            self.pc = step.pc.wrapping_add(if calls { 4 } else { 0 }) & self.mask;
+            let exit = if calls {
+                self.called(step.pc)
+            } else if self.deliver_fault(code, tval) {
+                None
+            } else {
+                Some(no_handler(&step))
+            };
             step.next_pc = self.pc;
             sink.retire(&step);
             return exit.map_or(End::Trap, End::Exit);
@@ -178,6 +195,15 @@ impl Hart {
         // the handler, if nothing else has happened since, is the one without a handler.
         let Last { trap, encoding, .. } = previous.unwrap_or(this);
         End::Exit(no_handler(&Step { pc: trap.epc, encoding, trap: Some(trap), ..step }))
+    }
+
+    /// Executes the system call at `pc`, and continues after it, in a handler or with another thread.
+    fn called(&mut self, pc: u64) -> Option<Exit> {
+        let exit = self.system_call();
+        let process = self.process.as_mut()?;
+        let returned = process.signals.returned.take();
+        self.pc = returned.unwrap_or(pc.wrapping_add(4) & self.mask);
+        exit.or_else(|| self.after_call(pc)).or_else(|| self.deliver_signals())
     }
 
     /// Fetches and decodes the instruction at `pc`, and stores it in the cache.

@@ -82,6 +82,8 @@ pub struct Step {
     pub next_pc: u64,
     /// Privilege of this step, before a trap or return changes it.
     pub privilege: Privilege,
+    /// The number of the thread in the Linux environment, 0 for the first; else 0.
+    pub context: u64,
     /// The trap that follows `ecall` and `ebreak`, replaces the instruction, or is the interrupt.
     pub trap: Option<Trap>,
     /// Memory access, if [`Retire::DETAIL`] is set.
@@ -103,6 +105,7 @@ impl Step {
             retires: op.is_some(),
             next_pc: pc,
             privilege: Privilege::M,
+            context: 0,
             trap: None,
             access: None,
             write: None,
@@ -123,6 +126,7 @@ impl Step {
             privilege: self.privilege,
             cause: trap.map_or(0, |trap| trap.cause),
             tval: trap.map_or(0, |trap| trap.tval),
+            context: self.context,
             ..Retired::plain(self.pc)
         }
     }

@@ -34,11 +34,25 @@ impl Stop {
 pub enum Exit {
     /// The program ended with this code.
     Exited(i32),
+    /// A signal ended the program: one that it sent itself, or that stopped a run with [`Hart::share`](crate::Hart::share).
+    Killed(i32),
     /// The limit of steps was reached; run again to continue.
     Limit,
     /// The program waits or jumps to itself, and no interrupt can change that.
     Stuck {
         /// Address of the instruction.
+        pc: u64,
+    },
+    /// All threads of a Linux program wait, and nothing can wake any of them.
+    Deadlock {
+        /// Address of the system call that made the last of them wait.
+        pc: u64,
+        /// Number of threads.
+        threads: u64,
+    },
+    /// A Linux program wanted another process (`fork`, `vfork`, `posix_spawn`), which does not exist here.
+    NewProcess {
+        /// Address of the system call.
         pc: u64,
     },
     /// An instruction that this hart does not have and the program has no handler for.

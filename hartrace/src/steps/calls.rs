@@ -1,21 +1,33 @@
 //! Which functions were entered and left.
 
-use super::{AHEAD, Passed, decode_aside};
+use super::arriving::{Arriving, Passed, decode};
 use crate::capture::Capture;
 use crate::error::Error;
-use hartrace_decoder::calls::{CallStack, Frame, Transfers, Visit};
+use hartrace_decoder::calls::{CallStack, Frame, Note, Transfers, Visit};
 use hartrace_report::calls::{CallForm, Callee, Calls, Names};
 use std::collections::HashMap;
-use std::fmt;
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvError, SyncSender, sync_channel};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Changes of the call stack that are passed on at once.
 const CHUNK: usize = 1 << 12;
 
 /// About how many changes of the call stack are reported one by one where a trace only counts the turns of a loop.
 const ONE_BY_ONE: u64 = 1 << 20;
+
+/// A function, or a copy of one that was inlined.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Function {
+    /// Its name, or its address. Two functions may have one name.
+    pub name: String,
+    /// Its first instruction; of an inlined function, that of this copy.
+    pub address: u64,
+    /// Whether it is a copy of a function that was inlined.
+    pub inlined: bool,
+}
 
 /// What happened to a call stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +37,8 @@ pub enum Call {
     Enter {
         /// The source, where the capture names sources.
         source: Option<u16>,
-        /// Its name, or its address.
-        function: Arc<str>,
+        /// The function.
+        function: Arc<Function>,
         /// Instructions of the source before that.
         at: u64,
     },
@@ -34,8 +46,27 @@ pub enum Call {
     Leave {
         /// The source, where the capture names sources.
         source: Option<u16>,
-        /// Its name, or its address.
-        function: Arc<str>,
+        /// The function.
+        function: Arc<Function>,
+        /// Instructions of the source before that.
+        at: u64,
+    },
+    /// A function waits: another thread runs. It is the one that was entered or resumed last, and its thread resumes it.
+    Suspend {
+        /// The source, where the capture names sources.
+        source: Option<u16>,
+        /// The function.
+        function: Arc<Function>,
+        /// Instructions of the source before that.
+        at: u64,
+    },
+    /// A function goes on that has waited, or one is active that was not entered in this trace, or not at its first instruction: the callers
+    /// of what a trace starts with, for instance. It counts as no call.
+    Resume {
+        /// The source, where the capture names sources.
+        source: Option<u16>,
+        /// The function.
+        function: Arc<Function>,
         /// Instructions of the source before that.
         at: u64,
     },
@@ -62,107 +93,102 @@ pub enum Call {
     },
 }
 
-#[derive(Copy, Clone)]
+#[derive(Debug)]
 enum Change {
-    Enter(Callee, u64),
-    Leave(Callee, u64),
+    Enter(Arc<Function>, u64),
+    Leave(Arc<Function>, u64),
+    Suspend(Arc<Function>, u64),
+    Resume(Arc<Function>, u64),
     Repeat(u64),
     EndRepeat,
     Gap(u64),
 }
 
 /// Calls in order: see [`Capture::calls`].
-pub struct CallSteps<'c> {
-    parts: Receiver<Passed<Vec<Change>>>,
-    source: Option<u16>,
-    ready: std::vec::IntoIter<Change>,
-    missing: std::vec::IntoIter<Error>,
-    ended: bool,
-    names: Names<'c>,
-    known: HashMap<Callee, Arc<str>>,
-}
+#[derive(Debug)]
+pub struct CallSteps(Arriving<Vec<Change>, Call>);
 
-impl<'c> CallSteps<'c> {
-    pub(crate) fn new(capture: &'c Capture) -> Self {
-        let (sender, parts) = sync_channel(AHEAD);
-        let trace = Arc::clone(capture.trace());
-        let (names, functions) = Names::with_inlined(capture.programs(), capture.xlen());
-        let report =
-            Calls::of_functions(Passing { parts: sender.clone() }, functions, capture.xlen());
-        decode_aside(trace, report, sender, true);
-        let (ready, missing) = (Vec::new().into_iter(), Vec::new().into_iter());
-        Self { parts, source: None, ready, missing, ended: false, names, known: HashMap::new() }
+impl CallSteps {
+    pub(crate) fn new(capture: &Capture) -> Self {
+        Self(Arriving::new(capture, follow, calls))
     }
 
-    fn name(&mut self, callee: Callee) -> Arc<str> {
-        let name = || self.names.name(callee).into();
-        Arc::clone(self.known.entry(callee).or_insert_with(name))
+    /// Waits until `next` returns at once, but no longer than `most`. Returns whether it does.
+    pub fn wait(&mut self, most: Duration) -> bool {
+        self.0.wait(Some(most))
     }
 }
 
-impl Iterator for CallSteps<'_> {
+impl Iterator for CallSteps {
     type Item = Result<Call, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let source = self.source;
-            if let Some(change) = self.ready.next() {
-                return Some(Ok(match change {
-                    Change::Enter(callee, at) => {
-                        Call::Enter { source, function: self.name(callee), at }
-                    }
-                    Change::Leave(callee, at) => {
-                        Call::Leave { source, function: self.name(callee), at }
-                    }
-                    Change::Repeat(times) => Call::Repeat { source, times },
-                    Change::EndRepeat => Call::EndRepeat { source },
-                    Change::Gap(at) => Call::Gap { source, at },
-                }));
-            }
-            if let Some(error) = self.missing.next() {
-                return Some(Err(error));
-            }
-            if self.ended {
-                return None;
-            }
-            match self.parts.recv() {
-                Ok(Passed::Part(source, changes)) => {
-                    (self.source, self.ready) = (source, changes.into_iter());
-                }
-                Ok(Passed::End(missing)) => {
-                    (self.missing, self.ended) = (missing.into_iter(), true);
-                }
-                Err(RecvError) => {
-                    self.ended = true;
-                    return Some(Err(Error::Stopped));
-                }
-            }
-        }
+        self.0.next()
     }
 }
 
-impl fmt::Debug for CallSteps<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallSteps").finish_non_exhaustive()
+/// Follows call stacks, and passes on what happens to them.
+fn follow(capture: &Capture, parts: &SyncSender<Passed<Vec<Change>>>) -> Vec<Error> {
+    let (names, functions) = Names::with_inlined(capture.programs(), capture.xlen());
+    let known = Arc::new(Mutex::new(Known { names, functions: HashMap::new() }));
+    let passing = Passing { parts: parts.clone(), known };
+    decode(capture, Calls::of_functions(passing, functions, capture.xlen()), true)
+}
+
+fn calls(source: Option<u16>, changes: Vec<Change>) -> Vec<Result<Call, Error>> {
+    let call = |change| match change {
+        Change::Enter(function, at) => Call::Enter { source, function, at },
+        Change::Leave(function, at) => Call::Leave { source, function, at },
+        Change::Suspend(function, at) => Call::Suspend { source, function, at },
+        Change::Resume(function, at) => Call::Resume { source, function, at },
+        Change::Repeat(times) => Call::Repeat { source, times },
+        Change::EndRepeat => Call::EndRepeat { source },
+        Change::Gap(at) => Call::Gap { source, at },
+    };
+    changes.into_iter().map(|change| Ok(call(change))).collect()
+}
+
+/// The functions that were entered so far, of all sources.
+struct Known<'n> {
+    names: Names<'n>,
+    functions: HashMap<Callee, Arc<Function>>,
+}
+
+impl Known<'_> {
+    fn function(&mut self, callee: Callee) -> Arc<Function> {
+        let function = || {
+            let (name, address) = (self.names.name(callee), self.names.entry(callee));
+            Arc::new(Function { name, address, inlined: callee.is_inlined() })
+        };
+        Arc::clone(self.functions.entry(callee).or_insert_with(function))
     }
 }
 
 /// Passes changes of call stacks on.
-#[derive(Clone)]
-struct Passing {
+struct Passing<'n> {
     parts: SyncSender<Passed<Vec<Change>>>,
+    known: Arc<Mutex<Known<'n>>>,
 }
 
 /// Passes the changes of one call stack on.
-struct Stack {
+struct Stack<'n> {
     parts: SyncSender<Passed<Vec<Change>>>,
     source: Option<u16>,
     changes: Vec<Change>,
     /// Nobody waits for more.
     done: bool,
+    known: Arc<Mutex<Known<'n>>>,
+    /// Those of them that were entered here.
+    functions: HashMap<Callee, Arc<Function>>,
 }
 
-impl Stack {
+impl Stack<'_> {
+    fn function(&mut self, frame: &Frame) -> Arc<Function> {
+        let callee = Callee::from(frame);
+        let find = || self.known.lock().unwrap_or_else(PoisonError::into_inner).function(callee);
+        Arc::clone(self.functions.entry(callee).or_insert_with(find))
+    }
+
     fn push(&mut self, change: Change) {
         if self.done {
             return;
@@ -181,15 +207,28 @@ impl Stack {
     }
 }
 
-impl Visit for Stack {
+impl Visit for Stack<'_> {
     const ONE_BY_ONE: u64 = ONE_BY_ONE;
 
     fn enter(&mut self, frame: &Frame, at: u64) {
-        self.push(Change::Enter(frame.into(), at));
+        let function = self.function(frame);
+        self.push(Change::Enter(function, at));
     }
 
     fn leave(&mut self, frame: &Frame, at: u64) {
-        self.push(Change::Leave(frame.into(), at));
+        let function = self.function(frame);
+        self.push(Change::Leave(function, at));
+    }
+
+    fn suspend(&mut self, frame: &Frame, at: u64) -> Note {
+        let function = self.function(frame);
+        self.push(Change::Suspend(function, at));
+        Note::default()
+    }
+
+    fn resume(&mut self, frame: &Frame, at: u64, _: Option<Note>) {
+        let function = self.function(frame);
+        self.push(Change::Resume(function, at));
     }
 
     fn begin_turns(&mut self, _: u64, times: u64, _: u64) {
@@ -205,21 +244,28 @@ impl Visit for Stack {
     }
 }
 
-impl CallForm for Passing {
-    type Calls = Stack;
+impl<'n> CallForm for Passing<'n> {
+    type Calls = Stack<'n>;
 
-    fn calls(&self, source: Option<u16>, _: &Names<'_>) -> Stack {
-        Stack { parts: self.parts.clone(), source, changes: Vec::new(), done: false }
+    fn calls(&self, source: Option<u16>, _: &Names<'_>) -> Stack<'n> {
+        Stack {
+            parts: self.parts.clone(),
+            source,
+            changes: Vec::new(),
+            done: false,
+            known: Arc::clone(&self.known),
+            functions: HashMap::new(),
+        }
     }
 
-    fn replay(stack: &mut CallStack<Stack>, part: &Transfers) {
+    fn replay(stack: &mut CallStack<Stack<'n>>, part: &Transfers) {
         stack.replay(part);
     }
 
     fn write(
         &mut self,
         _: Option<u16>,
-        calls: &mut Stack,
+        calls: &mut Stack<'n>,
         _: &Names<'_>,
         _: &mut dyn Write,
     ) -> io::Result<()> {
@@ -229,7 +275,7 @@ impl CallForm for Passing {
 
     fn end(
         &mut self,
-        all: Vec<(Option<u16>, Stack, u64)>,
+        all: Vec<(Option<u16>, Stack<'n>, u64)>,
         _: &Names<'_>,
         _: &mut dyn Write,
     ) -> io::Result<()> {

@@ -119,6 +119,7 @@ pub(super) fn run(
             framed_bits,
             verified: difference.is_none(),
             difference,
+            cut: left == 0,
         });
     }
     Ok(rows)

@@ -14,12 +14,19 @@ pub struct Traced<'a> {
     pub bytes: &'a [u8],
     /// What kind of file it is, and where its code is.
     pub at: At,
+    /// Whether it stays where it is if the capture and what belongs to it are moved, as a library does.
+    pub installed: bool,
 }
 
 impl<'a> Traced<'a> {
     /// An ELF file at its own addresses.
     pub const fn new(path: &'a Path, bytes: &'a [u8]) -> Self {
-        Self { path, bytes, at: At::Bias(0) }
+        Self { path, bytes, at: At::Bias(0), installed: false }
+    }
+
+    /// A library that belongs to the machine, at its addresses plus `bias`.
+    pub const fn installed(path: &'a Path, bytes: &'a [u8], bias: u64) -> Self {
+        Self { path, bytes, at: At::Bias(bias), installed: true }
     }
 
     /// Describes it in the file `description`, with a path relative to it.
@@ -31,8 +38,11 @@ impl<'a> Traced<'a> {
         };
         let absolute = |path: &Path| fs::canonicalize(path).ok();
         // As given, if that leads there; symbolic links may be in the way.
-        let given = relative(self.path, folder);
+        let given = relative(self.path, folder).filter(|_| !self.installed);
         let path = given.or_else(|| {
+            if self.installed {
+                return None;
+            }
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             relative(&absolute(self.path)?, &absolute(folder)?)
         });

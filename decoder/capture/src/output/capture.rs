@@ -11,11 +11,14 @@ use crate::description::Description;
 use crate::input;
 use crate::limits::{DOCUMENT_BYTES, read_up_to};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 use thiserror::Error;
+
+/// Bytes at the end of a capture that make room for its description, if a disk is full.
+const ROOM: u64 = 1 << 14;
 
 /// A capture that is being written.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub struct CaptureOutput {
     path: PathBuf,
     output: Output,
     meter: Meter,
+    /// The first error of a write, after which bytes are missing.
+    failed: Option<(io::ErrorKind, String)>,
 }
 
 impl CaptureOutput {
@@ -33,7 +38,12 @@ impl CaptureOutput {
     /// If nothing can be written there.
     pub fn create(path: &Path) -> Result<Self, FileError> {
         check_description(path)?;
-        Ok(Self { path: path.into(), output: Output::create(path)?, meter: Meter::default() })
+        Ok(Self {
+            path: path.into(),
+            output: Output::create(path)?,
+            meter: Meter::default(),
+            failed: None,
+        })
     }
 
     /// Starts a capture of trace that arrives now and never again. What has arrived is in `NAME.partial`, or beside it
@@ -44,7 +54,12 @@ impl CaptureOutput {
     /// If nothing can be written there.
     pub fn arriving(path: &Path) -> Result<Self, FileError> {
         check_description(path)?;
-        Ok(Self { path: path.into(), output: Output::arriving(path)?, meter: Meter::default() })
+        Ok(Self {
+            path: path.into(),
+            output: Output::arriving(path)?,
+            meter: Meter::default(),
+            failed: None,
+        })
     }
 
     /// Where the capture will be.
@@ -64,21 +79,34 @@ impl CaptureOutput {
     ///
     /// If either cannot be written. Both are then as they were before.
     pub fn finish(mut self, description: Description) -> Result<(), FileError> {
-        let instructions = description.capture.instructions;
-        let contents = Contents { instructions, ..self.meter.contents() };
+        self.try_finish(&description)
+    }
+
+    /// The same, after which it may be [cut](Self::cut) if it failed.
+    ///
+    /// # Errors
+    ///
+    /// As of [`finish`](Self::finish).
+    pub fn try_finish(&mut self, description: &Description) -> Result<(), FileError> {
+        if let Some((kind, what)) = &self.failed {
+            let (name, error) = (self.output.name().to_owned(), io::Error::new(*kind, &**what));
+            return Err(FileError { name, action: Action::Write, error });
+        }
+        let Contents { bytes, xxh3, .. } = self.meter.contents();
+        let contents = Contents { bytes, xxh3, ..description.capture.clone() };
         let name = self.output.name().to_owned();
-        let Some(capture) = self.output.flushed()? else {
-            return self.output.finish().map(|_| ());
-        };
-        let text = Description { capture: contents.clone(), ..description }.to_string();
+        // Standard output and devices are complete when everything was passed on.
+        let Some(capture) = self.output.flushed()? else { return Ok(()) };
+        let text = Description { capture: contents.clone(), ..description.clone() }.to_string();
         let place = Description::place(&self.path);
         let mut output = Output::create(&place)?;
         output.write_all(text.as_bytes()).map_err(|error| output.failed(error))?;
         let other = output.name().to_owned();
         let failed = |name: String| |error| FileError { name, action: Action::Write, error };
-        // A device has this name, of all things.
         let Some(description) = output.flushed()? else {
-            return self.output.finish().map(|_| ());
+            // A device has this name, of all things.
+            input::check(capture.place()).map_err(failed(name.clone()))?;
+            return capture.put().map_err(failed(name));
         };
         input::check(description.place()).map_err(failed(other.clone()))?;
         input::check(capture.place()).map_err(failed(name.clone()))?;
@@ -107,9 +135,29 @@ impl CaptureOutput {
     }
 }
 
+impl CaptureOutput {
+    /// Gives up what could not be written, for instance to a full disk, and some of the rest, so that there is room for
+    /// the description. `end` reads what is left, and returns how many bytes of it are whole packets.
+    ///
+    /// # Errors
+    ///
+    /// If the capture is no file, or cannot be read or cut.
+    pub fn cut(
+        self,
+        end: impl FnOnce(&mut dyn Read) -> io::Result<u64>,
+    ) -> Result<Self, FileError> {
+        let Self { path, output, .. } = self;
+        let (output, meter) = output.cut(ROOM, end)?;
+        Ok(Self { path, output, meter, failed: None })
+    }
+}
+
 impl Write for CaptureOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.output.write(bytes)?;
+        let count = self.output.write(bytes).inspect_err(|error| {
+            let found = FileError::find(error).map_or(error, |inner| &inner.error);
+            self.failed.get_or_insert((found.kind(), found.to_string()));
+        })?;
         self.meter.add(bytes.get(..count).unwrap_or_default());
         Ok(count)
     }

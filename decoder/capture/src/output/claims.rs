@@ -78,6 +78,13 @@ impl Claims {
         self.standard = of_open(out);
     }
 
+    /// Adds standard input, which may be read at any time.
+    #[cfg(unix)]
+    pub fn read_standard(&mut self, input: impl std::os::fd::AsFd) {
+        let found = of_open(input);
+        self.inputs.extend(found.map(|found| (found, PathBuf::from("standard input"))));
+    }
+
     /// Checks that nothing is lost if this file is written.
     ///
     /// # Errors
@@ -89,6 +96,11 @@ impl Claims {
             Some((_, input)) => Err(conflict(output, input, true)),
             None => Ok(()),
         }
+    }
+
+    /// Forgets an output that is in its place: from now on it may be read.
+    pub fn written(&mut self, path: &Path) {
+        self.outputs.retain(|other| !is_same(other, path));
     }
 
     /// The outputs.

@@ -43,7 +43,8 @@ const IGNORED: &[&str] = &[
 const PROSE: &[&str] = &["config", "source", "resync", "input_variant", "notes"];
 
 /// Keys of a [description](crate::description) that do not describe packets.
-const DESCRIPTION: &[&str] = &["version", "command", "capture", "programs", "trap-vectors"];
+const DESCRIPTION: &[&str] =
+    &["version", "command", "capture", "programs", "kernel-code", "trap-vectors"];
 
 const OPTIONS: &[&str] = &["resync-max", "resync-mode", "unit", "compat", "itype-width"];
 

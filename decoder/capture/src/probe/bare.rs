@@ -3,14 +3,11 @@
 use super::ETrace;
 use super::frames::{Reading, bytes, format};
 use super::guess::{Guess, Knob};
-use super::search::modes;
+use super::search::{HEAD, Starts, modes};
 use super::settings::{Origin, Setting};
 use hartrace_bits::BitReader;
 use hartrace_encap::Framing;
 use hartrace_isa::Xlen;
-
-/// Bits of a synchronisation before privilege, time and context.
-const HEAD: u32 = 5;
 
 /// The usual parameters, as far as nothing contradicts them.
 pub(super) fn guess(reading: Reading<'_>) -> ETrace<'_> {
@@ -22,7 +19,9 @@ pub(super) fn guess(reading: Reading<'_>) -> ETrace<'_> {
     let origin = if reading.framing == Framing::RvTracer { Origin::Fixed } else { Origin::Guessed };
     let knobs = [Knob::StateBits, Knob::IaddressWidth, Knob::IaddressLsb];
     let settings = knobs.into_iter().map(|knob| Setting::new(knob, &guess, origin)).collect();
-    ETrace { reading, guess, modes, score: None, settings }
+    let (rivals, more_rivals) = (Vec::new(), false);
+    let (score, starts) = (None, Starts::default());
+    ETrace { reading, guess, modes, score, starts, settings, rivals, more_rivals }
 }
 
 fn standard(reading: &Reading<'_>) -> Guess {

@@ -2,7 +2,7 @@
 
 use hartrace_bits::BitReader;
 use hartrace_encap::{
-    AtbParams, EncapParams, Frame, FrameError, Framing, Item, Kind, Null, SmiParams,
+    AtbParams, EncapParams, Frame, FrameError, Framing, Item, Kind, MAX_FRAME, Null, SmiParams,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +11,12 @@ const READINGS: usize = 10;
 
 /// Points of a reading that makes sense even if it is not decoded.
 const PLAUSIBLE: i64 = 950;
+
+/// Packets of a capture without a start that makes sense even if it is not decoded.
+const CUT_PACKETS: u64 = 64;
+
+/// Bytes with which starts and framings of such a capture are compared.
+const CUT_BYTES: usize = 1 << 12;
 
 /// A frame or damage, and where it is.
 pub(super) type Piece<'a> = (u64, Result<Frame<'a>, FrameError>);
@@ -32,8 +38,13 @@ pub struct Reading<'a> {
     pub errors: u64,
     /// Whether the last frame is cut off.
     pub cut: bool,
+    /// Bytes before the first packet with which a trace may start. Not 0 if the capture starts in the middle of a trace, as a part
+    /// of a ring buffer does.
+    pub skipped: u64,
     /// The frames of the source.
     pub(super) pieces: Vec<Piece<'a>>,
+    /// Different payloads of format 0 if the bit after their format is the same in all of them; otherwise 0.
+    pub(super) constant: u64,
     plausible: i64,
 }
 
@@ -45,7 +56,11 @@ impl Reading<'_> {
 
     /// Whether packets look as those of a trace do, and the first one is a support packet.
     pub fn is_plausible(&self) -> bool {
-        self.packets() > 1 && self.plausible >= PLAUSIBLE
+        match self.skipped {
+            0 => self.packets() > 1 && self.plausible >= PLAUSIBLE,
+            // So many starts and framings are tried that some of them suit a few bytes of anything.
+            _ => self.packets() >= CUT_PACKETS && self.plausible >= PLAUSIBLE,
+        }
     }
 
     /// Bytes of the payloads that lead through the program.
@@ -79,18 +94,111 @@ pub(super) fn readings(bytes: &[u8], whole: bool) -> Vec<Reading<'_>> {
     let mut found: Vec<Reading<'_>> = Vec::new();
     for framing in framings(bytes) {
         let Some(reading) = read(framing, bytes, whole) else { continue };
-        // The first of several alike is the most specific one.
-        match found.iter_mut().find(|other| same(other, &reading)) {
-            Some(other) => other.alike.push(framing),
-            None => {
-                // Others are dropped at once: every reading is as large as the capture.
-                found.push(reading);
-                found.sort_by_key(|reading| std::cmp::Reverse(reading.plausible));
-                found.truncate(READINGS);
+        add(&mut found, reading);
+    }
+    if !found.iter().any(Reading::is_plausible) {
+        cut(bytes, whole).into_iter().for_each(|reading| add(&mut found, reading));
+    }
+    found
+}
+
+/// Adds a reading, unless it is one that is known; only the most plausible stay.
+fn add<'a>(found: &mut Vec<Reading<'a>>, reading: Reading<'a>) {
+    // The first of several alike is the most specific one.
+    match found.iter_mut().find(|other| same(other, &reading)) {
+        Some(other) => {
+            let framing = reading.framing;
+            if other.framing != framing && !other.alike.contains(&framing) {
+                other.alike.push(framing);
+            }
+        }
+        None => {
+            // Others are dropped at once: every reading is as large as the capture.
+            found.push(reading);
+            found.sort_by_key(|reading| std::cmp::Reverse(reading.plausible));
+            found.truncate(READINGS);
+        }
+    }
+}
+
+/// Readings of a capture that starts anywhere in a frame. A trace can be followed only from a synchronisation on, so what is before
+/// the first one is left out.
+fn cut(bytes: &[u8], whole: bool) -> Vec<Reading<'_>> {
+    let start = bytes.get(..CUT_BYTES).unwrap_or(bytes);
+    let mut found: Vec<(i64, usize, Framing)> = Vec::new();
+    for skip in 0..MAX_FRAME.min(start.len()) {
+        let rest = start.get(skip..).unwrap_or_default();
+        for framing in framings(rest) {
+            if let Some(reading) = read_from(framing, rest, false, false) {
+                found.push((reading.plausible, skip, framing));
             }
         }
     }
-    found
+    // From the wrong start, the right framing soon finds the right frames, but the first ones look odd. Headers that could not have
+    // any value show more.
+    let is_free = |framing: &Framing| matches!(framing, Framing::Encap(_) | Framing::Atb(_));
+    found.sort_by_key(|(plausible, skip, framing)| {
+        (std::cmp::Reverse(*plausible), is_free(framing), *skip)
+    });
+    let best = found.first().map_or(0, |(plausible, ..)| *plausible);
+    found.retain(|(plausible, ..)| *plausible >= best.saturating_sub(50));
+    found.truncate(READINGS.saturating_mul(4));
+    // Frames start where reading from most other bytes leads to.
+    let mut agreed: Vec<(Framing, BTreeSet<u64>)> = Vec::new();
+    for (_, _, framing) in &found {
+        if !agreed.iter().any(|(known, _)| known == framing) {
+            agreed.push((*framing, agreement(*framing, start)));
+        }
+    }
+    let read = |(_, skip, framing): (i64, usize, Framing)| {
+        let (_, agreed) = agreed.iter().find(|(known, _)| *known == framing)?;
+        let rest = bytes.get(skip..).unwrap_or_default();
+        let mut reading = read_from(framing, rest, whole, false)?;
+        let is_start = |(at, piece): &Piece<'_>| {
+            let at = at.saturating_add(skip as u64);
+            // Records of rv_tracer are as long as they are, wherever reading starts.
+            let certain = agreed.is_empty() || at >= start.len() as u64 || agreed.contains(&at);
+            certain && piece.as_ref().is_ok_and(starts)
+        };
+        let first = reading.pieces.iter().position(is_start)?;
+        reading.pieces.drain(..first);
+        // Widths of what no frame has are those of another framing.
+        let mut frames = reading.pieces.iter().filter_map(|(_, piece)| piece.ok());
+        if has_stamp(framing) && !frames.any(|frame| frame.header().timestamp.is_some()) {
+            return None;
+        }
+        reading.pieces.iter_mut().for_each(|(at, _)| *at = at.saturating_add(skip as u64));
+        reading.skipped = reading.pieces.first().map_or(0, |(at, _)| *at);
+        Some(reading)
+    };
+    found.into_iter().filter_map(read).collect()
+}
+
+/// Where frames start, whichever of most bytes is the first that is read.
+fn agreement(framing: Framing, bytes: &[u8]) -> BTreeSet<u64> {
+    let mut votes: BTreeMap<u64, usize> = BTreeMap::new();
+    let skips = MAX_FRAME.min(bytes.len());
+    for skip in 0..skips {
+        let rest = bytes.get(skip..).unwrap_or_default();
+        for (at, _) in framing.frames(rest).filter_map(Result::ok) {
+            let count = votes.entry(at.saturating_add(skip as u64)).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+    votes
+        .into_iter()
+        .filter(|(_, count)| count.saturating_mul(2) > skips)
+        .map(|(at, _)| at)
+        .collect()
+}
+
+/// Whether frames of a framing may have a timestamp, whose width it determines.
+fn has_stamp(framing: Framing) -> bool {
+    match framing {
+        Framing::Encap(params) => params.timestamp_bytes() > 0,
+        Framing::Atb(params) => params.timestamp_bytes() > 0,
+        _ => false,
+    }
 }
 
 fn same(a: &Reading<'_>, b: &Reading<'_>) -> bool {
@@ -186,6 +294,11 @@ fn read(framing: Framing, bytes: &[u8], whole: bool) -> Option<Reading<'_>> {
     if !starts(&first(framing, bytes).ok()?) {
         return None;
     }
+    read_from(framing, bytes, whole, true)
+}
+
+/// The same for bytes that start with a frame, whatever it is; `started` if that of each source is to start a trace.
+fn read_from(framing: Framing, bytes: &[u8], whole: bool, started: bool) -> Option<Reading<'_>> {
     let mut reading = Reading {
         framing,
         alike: Vec::new(),
@@ -194,7 +307,9 @@ fn read(framing: Framing, bytes: &[u8], whole: bool) -> Option<Reading<'_>> {
         nulls: 0,
         errors: 0,
         cut: false,
+        skipped: 0,
         pieces: Vec::new(),
+        constant: 0,
         plausible: 0,
     };
     let mut pieces: Vec<(u64, Result<Frame<'_>, FrameError>, Option<u16>)> = Vec::new();
@@ -232,10 +347,10 @@ fn read(framing: Framing, bytes: &[u8], whole: bool) -> Option<Reading<'_>> {
         }
     }
     // The trace of every source starts with a support packet or a synchronisation.
-    let mut started = BTreeSet::new();
-    for (_, piece, source) in &pieces {
+    let mut seen = BTreeSet::new();
+    for (_, piece, source) in pieces.iter().filter(|_| started) {
         if let Ok(frame) = piece
-            && started.insert(*source)
+            && seen.insert(*source)
             && !starts(frame)
         {
             return None;
@@ -246,8 +361,18 @@ fn read(framing: Framing, bytes: &[u8], whole: bool) -> Option<Reading<'_>> {
     pieces.retain(|(_, piece, other)| piece.is_err() || *other == source);
     reading.pieces = pieces.into_iter().map(|(at, piece, _)| (at, piece)).collect();
     reading.source = source;
-    reading.plausible = plausible(&reading, frames, indices, whole);
+    reading.constant = constant(&reading);
+    reading.plausible = plausible(&reading, frames, indices, whole, started);
     (reading.plausible > 0).then_some(reading)
+}
+
+/// How many different payloads of format 0 there are, if the bit after the format is the same in all of them.
+fn constant(reading: &Reading<'_>) -> u64 {
+    let payloads = reading.payloads().filter(|payload| format(payload).0 == 0);
+    let words: BTreeSet<u64> = payloads.map(|mut payload| payload.read(36).unwrap_or(0)).collect();
+    let first = words.first().map_or(0, |word| word & 4);
+    let is_same = words.iter().all(|word| word & 4 == first);
+    if is_same { words.len() as u64 } else { 0 }
 }
 
 /// Whether a trace may start with this.
@@ -256,9 +381,10 @@ fn starts(frame: &Frame<'_>) -> bool {
 }
 
 /// How much a reading looks like a trace, without any parameter: out of 1000, and a little more.
-fn plausible(reading: &Reading<'_>, frames: u64, indices: u64, whole: bool) -> i64 {
+fn plausible(reading: &Reading<'_>, frames: u64, indices: u64, whole: bool, started: bool) -> i64 {
     let (mut all, mut bad) = (0i64, 0i64);
-    let mut extensions = false;
+    // Without a start, modes may have been announced before.
+    let mut extensions = !started;
     for payload in reading.payloads() {
         let length = bytes(&payload);
         let (format, subformat) = format(&payload);

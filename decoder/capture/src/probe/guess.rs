@@ -5,7 +5,7 @@ use hartrace_etrace::{Ioptions, Layout, Mode, Params, Unit};
 use hartrace_isa::Xlen;
 
 /// Everything that determines how payloads are decoded.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Guess {
     /// The base instruction set.
     pub xlen: Xlen,
@@ -117,6 +117,11 @@ impl Knob {
         Self::Unit,
         Self::Compat,
     ];
+
+    /// All of them.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        Self::PARAMETERS.into_iter().chain(Mode::ALL.into_iter().map(Self::Initial))
+    }
 
     /// Its name: that of the parameter, option or mode.
     pub(super) fn name(self) -> &'static str {

@@ -5,7 +5,7 @@ use super::guess::{Guess, Knob};
 use super::trial::{Bench, Goal, Score};
 use hartrace_bits::{BitReader, mask};
 use hartrace_decoder::Compat;
-use hartrace_etrace::{Ioptions, Mode, Payload};
+use hartrace_etrace::{Ioptions, Mode, Payload, Unit};
 use std::cmp::Reverse;
 
 /// Guesses that are refined.
@@ -14,8 +14,20 @@ const BEAM: usize = 4;
 /// Synchronisations and traps whose addresses are looked up.
 const LOOKUPS: usize = 256;
 
+/// Bits of a synchronisation before privilege, time and context.
+pub(super) const HEAD: u32 = 5;
+
 /// Rounds in which each part of a guess is improved.
 const ROUNDS: usize = 4;
+
+/// Where the synchronisations of a trace are.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Starts {
+    /// Those at instructions of the program.
+    pub inside: usize,
+    /// All that were looked up.
+    pub all: usize,
+}
 
 /// A guess, and how well the capture decodes with it.
 pub(super) type Tried = (Guess, Score);
@@ -88,10 +100,8 @@ impl<'a> Search<'a> {
                 let Some(guess) = Knob::IaddressLsb.set(&like.with_state_bits(bits), lsb) else {
                     continue;
                 };
-                let skipped = u32::from(bits).saturating_add(5);
-                let hits = self.syncs.iter().filter(|sync| self.hits(sync, skipped, &guess));
-                let hits = hits.count();
-                let (traps, guess) = self.ecause(guess, skipped);
+                let hits = self.starts(&guess).inside;
+                let (traps, guess) = self.ecause(guess, u32::from(bits).saturating_add(HEAD));
                 found.push((hits.saturating_add(traps), guess));
             }
         }
@@ -100,6 +110,13 @@ impl<'a> Search<'a> {
         let most = found.first().map_or(0, |(hits, _)| *hits);
         found.retain(|(hits, _)| most < 4 || *hits >= most.div_euclid(2));
         found.into_iter().map(|(_, guess)| guess).collect()
+    }
+
+    /// Where synchronisations are with these widths.
+    pub(super) fn starts(&self, guess: &Guess) -> Starts {
+        let skipped = u32::from(guess.state_bits()).saturating_add(HEAD);
+        let inside = self.syncs.iter().filter(|sync| self.hits(sync, skipped, guess)).count();
+        Starts { inside, all: self.syncs.len() }
     }
 
     /// The width of ecause with which most handlers are in the program, and how many are.
@@ -142,6 +159,13 @@ impl<'a> Search<'a> {
         let mut variants = vec![guess];
         if implicit_return || jump_target_cache || branch_prediction {
             variants.push(Guess { compat: Compat::CModel, ..guess });
+        }
+        if implicit_return {
+            // Most encoders have a stack.
+            let mut stack = guess;
+            stack.params.call_counter_size_p = 0;
+            stack.params.return_stack_size_p = 4;
+            variants.push(stack);
         }
         if self.unannounced {
             let full = Ioptions { full_address: true, ..guess.options };
@@ -194,42 +218,70 @@ impl<'a> Search<'a> {
         knobs
     }
 
-    /// The sizes of predictor and cache depend on each other: every combination.
+    /// The sizes of predictor and cache depend on each other.
     fn tables(&self, best: &mut Tried) {
-        let Ioptions { jump_target_cache, branch_prediction, .. } = self.seen;
-        if !(jump_target_cache || branch_prediction) {
-            return;
-        }
-        let sizes = |on: bool| if on { 1..=16 } else { 0..=0 };
-        for f0s_width_p in 0..=2 {
-            for cache_size_p in sizes(jump_target_cache) {
-                for bpred_size_p in sizes(branch_prediction) {
-                    let mut guess = best.0;
-                    guess.params.f0s_width_p = f0s_width_p;
-                    guess.params.cache_size_p = cache_size_p;
-                    guess.params.bpred_size_p = bpred_size_p;
-                    self.try_guess(best, guess);
-                }
-            }
+        for guess in self.every_table(&best.0) {
+            // What else was found since then stays.
+            let mut better = best.0;
+            better.params.f0s_width_p = guess.params.f0s_width_p;
+            better.params.cache_size_p = guess.params.cache_size_p;
+            better.params.bpred_size_p = guess.params.bpred_size_p;
+            self.try_guess(best, better);
         }
     }
 
-    /// An encoder has a return stack or a call counter.
-    fn returns(&self, best: &mut Tried) {
-        if !self.seen.implicit_return {
-            return;
+    /// The guess with every combination of sizes of predictor and cache.
+    pub(super) fn every_table(&self, guess: &Guess) -> Vec<Guess> {
+        let Ioptions { jump_target_cache, branch_prediction, .. } = self.seen;
+        if !(jump_target_cache || branch_prediction) {
+            return Vec::new();
         }
-        for compat in [best.0.compat, Compat::None, Compat::CModel] {
-            for size in 1..=16 {
-                let mut guess = Guess { compat, ..best.0 };
-                guess.params.call_counter_size_p = size;
-                guess.params.return_stack_size_p = 0;
-                self.try_guess(best, guess);
-                guess.params.call_counter_size_p = 0;
-                guess.params.return_stack_size_p = size;
-                self.try_guess(best, guess);
+        let sizes = |on: bool| if on { 1..=16 } else { 0..=0 };
+        let mut list = Vec::new();
+        // Two subformats need a bit.
+        for f0s_width_p in u8::from(jump_target_cache && branch_prediction)..=2 {
+            for cache_size_p in sizes(jump_target_cache) {
+                for bpred_size_p in sizes(branch_prediction) {
+                    let mut other = *guess;
+                    other.params.f0s_width_p = f0s_width_p;
+                    other.params.cache_size_p = cache_size_p;
+                    other.params.bpred_size_p = bpred_size_p;
+                    list.push(other);
+                }
             }
         }
+        list
+    }
+
+    fn returns(&self, best: &mut Tried) {
+        for guess in self.every_return(&best.0) {
+            self.try_guess(best, guess);
+        }
+    }
+
+    /// The guess in every dialect, and with every return stack or call counter: an encoder has one of them.
+    pub(super) fn every_return(&self, guess: &Guess) -> Vec<Guess> {
+        let dialects = [
+            (guess.unit, guess.compat),
+            (guess.unit, Compat::None),
+            (Unit::Reference, Compat::CModel),
+            (Unit::Reference, Compat::PythonModel),
+            (Unit::Hartrace, Compat::None),
+        ];
+        let mut list = Vec::new();
+        for (unit, compat) in dialects {
+            let mut other = Guess { unit, compat, ..*guess };
+            list.push(other);
+            for size in (1..=16).filter(|_| self.seen.implicit_return) {
+                other.params.call_counter_size_p = size;
+                other.params.return_stack_size_p = 0;
+                list.push(other);
+                other.params.call_counter_size_p = 0;
+                other.params.return_stack_size_p = size;
+                list.push(other);
+            }
+        }
+        list
     }
 
     fn try_guess(&self, best: &mut Tried, guess: Guess) {
@@ -247,13 +299,29 @@ impl<'a> Search<'a> {
 /// All modes that support packets switch on.
 pub(super) fn modes(reading: &Reading<'_>, like: &Guess) -> Ioptions {
     let mut seen = like.options;
-    let Some(layout) = like.layout() else { return seen };
-    for mut payload in reading.payloads().filter(|payload| format(payload) == (3, 3)) {
-        let parsed = Payload::parse(&layout, Ioptions::default(), &mut payload);
-        let Ok(Payload::Support(support)) = parsed else { continue };
-        for mode in Mode::ALL.into_iter().filter(|mode| support.ioptions.get(*mode)) {
+    for options in announced(reading, like) {
+        for mode in Mode::ALL.into_iter().filter(|mode| options.get(*mode)) {
             seen.set(mode, true);
         }
     }
     seen
+}
+
+/// The modes of the first support packet.
+pub(super) fn first_modes(reading: &Reading<'_>, like: &Guess) -> Option<Ioptions> {
+    announced(reading, like).next()
+}
+
+/// The modes of each support packet.
+fn announced<'a, 'b>(
+    reading: &'a Reading<'b>,
+    like: &Guess,
+) -> impl Iterator<Item = Ioptions> + use<'a, 'b> {
+    let layout = like.layout();
+    let payloads = reading.payloads().filter(|payload| format(payload) == (3, 3));
+    payloads.filter_map(move |mut payload| {
+        let parsed = Payload::parse(layout.as_ref()?, Ioptions::default(), &mut payload);
+        let Ok(Payload::Support(support)) = parsed else { return None };
+        Some(support.ioptions)
+    })
 }

@@ -1,12 +1,13 @@
 //! The report, for people and as JSON.
 
-use super::{ETrace, Origin, Report, Setting};
+use super::guess::{Guess, Knob};
+use super::{Difference, ETrace, Origin, Report, Score, Setting, Starts};
 use crate::framing::{Field, Transport};
 use crate::params::{compat_name, unit_name};
 use hartrace_encap::Framing;
 use hartrace_etrace::Unit;
 use serde_json::{Value, json};
-use std::fmt;
+use std::{fmt, ptr};
 
 /// Values of a list that are printed.
 const SHOWN: usize = 8;
@@ -17,12 +18,14 @@ impl fmt::Display for Report<'_> {
             write!(f, "{best}")?;
         } else if let Some(arm) = self.coresight.as_ref().filter(|_| self.is_arm()) {
             write!(f, "{arm}")?;
+        } else if let Some(misfit) = self.misfit() {
+            misfit.of_another(f)?;
         } else {
             writeln!(f, "neither E-Trace nor Arm trace, as far as can be seen")?;
-            if !self.etrace.is_empty() {
-                let how = "a parameter file with hpred_size_p has to name it";
-                writeln!(f, "not looked for: E-Trace with history prediction; {how}")?;
-            }
+        }
+        if self.best().is_none() && !self.is_arm() && !self.etrace.is_empty() {
+            let how = "a parameter file with hpred_size_p has to name it";
+            writeln!(f, "not looked for: E-Trace with history prediction; {how}")?;
         }
         if self.examined < self.bytes {
             writeln!(f, "examined: the first {} of {} bytes", self.examined, self.bytes)?;
@@ -30,7 +33,9 @@ impl fmt::Display for Report<'_> {
         if self.limited {
             writeln!(f, "not everything was tried: that would have taken too long")?;
         }
-        let others = self.etrace.iter().skip(self.best().is_some().into());
+        let shown = self.best().or_else(|| self.misfit());
+        let others =
+            self.etrace.iter().filter(|other| !shown.is_some_and(|it| ptr::eq(it, *other)));
         for other in others.filter(|_| !self.is_arm()) {
             writeln!(f, "other reading: {}; {}", framing(&other.reading.framing), followed(other))?;
         }
@@ -41,7 +46,20 @@ impl fmt::Display for Report<'_> {
 impl fmt::Display for ETrace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reading = &self.reading;
+        if self.is_ambiguous() {
+            let count = self.rivals.len().saturating_add(1);
+            let more = if self.more_rivals { " or more" } else { "" };
+            writeln!(
+                f,
+                "AMBIGUOUS: {count}{more} readings decode equally well, but not to the same; nothing tells which is right"
+            )?;
+            for (number, line) in (1..).zip(self.readings()) {
+                writeln!(f, "  reading {number}: {line}")?;
+            }
+            writeln!(f, "what follows is of reading 1")?;
+        }
         writeln!(f, "RISC-V E-Trace: {}", followed(self))?;
+        self.cut_start(f)?;
         if let Some(address) = self.score.and_then(|score| score.assumed) {
             let what = "and the program has no code there; assumed: it jumps to the program";
             writeln!(f, "the trace starts at {address:#x}, {what}")?;
@@ -97,6 +115,92 @@ fn short(list: &[String]) -> String {
     let rest = list.len().saturating_sub(SHOWN);
     let shown = list.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     if rest > 0 { format!("{shown} and {rest} more") } else { shown }
+}
+
+/// What a reading has that others have not.
+fn parts(framing_of: &Framing, guess: &Guess, all: &[(Framing, Guess)]) -> String {
+    let mut parts = Vec::new();
+    if all.iter().any(|(other, _)| other != framing_of) {
+        parts.push(format!("framing {}", framing(framing_of)));
+    }
+    for knob in Knob::all() {
+        if all.iter().any(|(_, other)| knob.get(other) != knob.get(guess)) {
+            let setting = Setting::new(knob, guess, Origin::Tried);
+            parts.push(format!("{} {}", setting.name, setting.text(setting.value)));
+        }
+    }
+    parts.join(", ")
+}
+
+impl ETrace<'_> {
+    /// Where the trace can be read from, if that is not its first byte.
+    fn cut_start(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reading.skipped {
+            0 => Ok(()),
+            at => writeln!(f, "it starts in the middle: the first synchronisation is at byte {at}"),
+        }
+    }
+
+    /// That the packets are those of a trace, but the program is not the one that was traced.
+    fn of_another(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "RISC-V E-Trace, but this program does not fit: {}", followed(self))?;
+        let Starts { inside, all } = self.starts;
+        if all > 0 {
+            writeln!(f, "{inside} of {all} synchronisations are at instructions of the program")?;
+        }
+        self.cut_start(f)?;
+        let what = "the very file that ran, PROG@BIAS if it was loaded elsewhere, or all code that ran, with --elf again";
+        writeln!(f, "try: {what}")?;
+        row(f, "framing", framing(&self.reading.framing), "")?;
+        row(f, "modes", self.modes, "from the support packets")?;
+        row(f, "parameters", "unknown", "only the program that was traced shows them")
+    }
+
+    /// This reading and its rivals, each in a line.
+    fn readings(&self) -> Vec<String> {
+        let mut all = vec![(self.reading.framing, self.guess)];
+        all.extend(self.rivals.iter().map(|rival| (rival.framing, rival.guess)));
+        let count = |score: Option<Score>| score.map_or(0, |score| score.instructions);
+        let mut lines = Vec::new();
+        for (index, (framing, guess)) in all.iter().enumerate() {
+            let rival = index.checked_sub(1).and_then(|index| self.rivals.get(index));
+            let score = rival.map_or(self.score, |rival| Some(rival.score));
+            let differs = rival.and_then(|rival| rival.differs);
+            let differs = differs.map_or_else(String::new, |differs| format!("; {differs}"));
+            let parts = parts(framing, guess, &all);
+            lines.push(format!("{parts}; {} instructions{differs}", count(score)));
+        }
+        lines
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, instruction, here, there } = self;
+        let place = format!("packet {}, byte {}", at.packet, at.byte);
+        if here == there {
+            return write!(f, "differs at {place}, in what traps and contexts are");
+        }
+        let packet = at.packet;
+        match (here, there) {
+            (None, Some(there)) => write!(
+                f,
+                "packet {packet} leads to no instruction {instruction}, which reading 1 has at {there:#x}"
+            ),
+            (Some(here), None) => write!(
+                f,
+                "instruction {instruction} ({place}) is at {here:#x}, where reading 1 has none"
+            ),
+            (here, there) => {
+                let address = |address: Option<u64>| address.unwrap_or_default();
+                let (here, there) = (address(*here), address(*there));
+                write!(
+                    f,
+                    "instruction {instruction} ({place}) is at {here:#x}, in reading 1 at {there:#x}"
+                )
+            }
+        }
+    }
 }
 
 /// How much of a capture was followed.
@@ -216,13 +320,17 @@ impl Setting {
 impl Report<'_> {
     /// The report as one JSON object.
     pub fn json(&self) -> Value {
-        let protocol = match (self.best(), self.is_arm()) {
+        let protocol = match (self.best().or_else(|| self.misfit()), self.is_arm()) {
             (Some(_), _) => Some("e-trace"),
             (None, true) => Some("arm"),
             (None, false) => None,
         };
+        // Without a program, nothing is known of it.
+        let fits = self.etrace.iter().any(|found| found.score.is_some());
+        let fits = fits.then(|| self.best().is_some());
         json!({
             "protocol": protocol,
+            "program_fits": fits,
             "bytes": self.bytes,
             "examined": self.examined,
             "limited": self.limited,
@@ -245,6 +353,7 @@ impl ETrace<'_> {
         json!({
             "framing": framing(&reading.framing),
             "alike": reading.alike.iter().map(framing).collect::<Vec<_>>(),
+            "starts_at": reading.skipped,
             "packets": reading.packets(),
             "errors": reading.errors,
             "source": reading.source,
@@ -259,7 +368,10 @@ impl ETrace<'_> {
                 "assumed_jump_at": score.assumed.map(|address| format!("{address:#x}")),
             })),
             "xlen": self.guess.xlen.bits(),
+            "synchronisations": {"in_program": self.starts.inside, "all": self.starts.all},
             "modes": self.modes.to_string(),
+            "ambiguous": self.is_ambiguous(),
+            "readings": if self.is_ambiguous() { self.readings() } else { Vec::new() },
             "parameters": self.guess.params,
             "unit": unit_name(self.guess.unit),
             "compat": compat_name(self.guess.compat),

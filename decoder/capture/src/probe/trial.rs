@@ -1,10 +1,12 @@
 //! Decodes a capture with one guess, and says how well that went.
 
+use super::clues::{Clues, Watch};
 use super::frames::{Piece, Reading, format, leading};
 use super::guess::Guess;
 use hartrace_bits::{BitReader, mask};
 use hartrace_decoder::{Config, Event, Fault, Image, Run, Sink, StreamPos, Tracer};
 use hartrace_etrace::{Ioptions, Layout, Payload};
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::cmp::{Ordering, Reverse};
 
@@ -14,6 +16,9 @@ const MAX_BLOCKS: u64 = 1 << 20;
 
 /// Instructions that are decoded again and again to vary parameters.
 const SAMPLE: u64 = 1 << 18;
+
+/// Instructions of a packet that are kept to say where readings differ.
+const KEPT: usize = 1 << 16;
 
 /// `c.jr t1`, which is neither a call nor a return.
 const JUMP: [u8; 2] = [0x02, 0x83];
@@ -37,6 +42,8 @@ pub struct Score {
     pub assumed: Option<u64>,
     /// Synchronisations and traps whose fields are odd: reserved values, or bits after the last field.
     pub odd: u64,
+    /// What the program is unlikely to have done.
+    pub clues: Clues,
     /// Identifies the instructions and events.
     pub(super) digest: u64,
     /// Packets up to which [`SAMPLE`] instructions were decoded.
@@ -86,12 +93,13 @@ impl Goal<'_> {
 }
 
 /// What is known of the program, and how much work may be done.
-#[derive(Debug)]
 pub(super) struct Bench<'a> {
     pub(super) image: &'a Image,
     pub(super) tvec: &'a [(u8, u64)],
     /// Instructions that may still be decoded, over all trials.
     pub(super) budget: &'a Cell<u64>,
+    /// Learns of each trial.
+    pub(super) progress: &'a dyn Fn(),
 }
 
 impl Bench<'_> {
@@ -102,11 +110,45 @@ impl Bench<'_> {
         guess: &Guess,
         goal: Goal<'_>,
     ) -> Option<Score> {
+        self.decode_each(reading, guess, goal, &mut |_, _| {})
+    }
+
+    /// The same; `packet_done` receives the number of each packet, and the score up to it.
+    pub(super) fn decode_each(
+        &self,
+        reading: &Reading<'_>,
+        guess: &Guess,
+        goal: Goal<'_>,
+        packet_done: &mut dyn FnMut(usize, &Score),
+    ) -> Option<Score> {
+        self.judge(reading, guess, goal, None, packet_done).map(|(score, _)| score)
+    }
+
+    /// Addresses of the first instructions that a packet leads to.
+    pub(super) fn addresses(
+        &self,
+        reading: &Reading<'_>,
+        guess: &Guess,
+        packet: usize,
+    ) -> Vec<u64> {
+        let judged = self.judge(reading, guess, Goal::Any, Some(packet as u64), &mut |_, _| {});
+        judged.map_or_else(Vec::new, |(_, addresses)| addresses)
+    }
+
+    fn judge(
+        &self,
+        reading: &Reading<'_>,
+        guess: &Guess,
+        goal: Goal<'_>,
+        kept: Option<u64>,
+        packet_done: &mut dyn FnMut(usize, &Score),
+    ) -> Option<(Score, Vec<u64>)> {
         self.spend(1)?;
+        (self.progress)();
         let assumed = self.missing_start(reading, guess);
-        let mut with_jump = self.image.clone();
+        let mut image = Cow::Borrowed(self.image);
         if let Some(address) = assumed {
-            with_jump.add(address, &JUMP);
+            image.to_mut().add(address, &JUMP);
         }
         let config = Config {
             params: guess.params,
@@ -119,9 +161,9 @@ impl Bench<'_> {
             ..Config::default()
         };
         let layout = guess.layout()?;
-        let mut tracer = Tracer::new(config, &with_jump).ok()?;
+        let mut tracer = Tracer::new(config, &*image).ok()?;
         tracer.set_options(guess.options);
-        let mut judge = Judge::default();
+        let mut judge = Judge::new(&image, kept);
         let mut left = reading.leading_bytes();
         for (packet, piece) in reading.pieces.iter().enumerate() {
             let (gaps, before) = (judge.score.gaps, judge.score.instructions);
@@ -139,13 +181,18 @@ impl Bench<'_> {
             let followed = !judge.lost && gaps == score.gaps;
             let counted = if followed { &mut score.followed } else { &mut score.lost };
             *counted = counted.saturating_add(length);
+            packet_done(packet, &judge.score);
             self.spend(judge.score.instructions.saturating_sub(before).saturating_add(1))?;
             if !goal.is_reachable(&judge.score, left) {
                 return None;
             }
         }
         tracer.finish(&mut judge);
-        Some(Score { assumed, ..judge.score })
+        judge.settle();
+        packet_done(reading.pieces.len(), &judge.score);
+        let mut clues = judge.watch.clues;
+        clues.constant = if guess.params.f0s_width_p == 0 { reading.constant } else { 0 };
+        Some((Score { assumed, clues, ..judge.score }, judge.addresses))
     }
 
     fn spend(&self, work: u64) -> Option<()> {
@@ -167,9 +214,10 @@ impl Bench<'_> {
     }
 }
 
-/// Whether the fields of a synchronisation or trap are what no encoder is likely to send.
+/// Whether the fields of a payload are what no encoder is likely to send.
 fn is_odd(layout: &Layout, options: Ioptions, mut payload: BitReader<'_>) -> bool {
-    if !matches!(format(&payload), (3, 0 | 1)) {
+    // What a support packet changes is not known yet.
+    if !matches!(format(&payload), (0..=2, _) | (3, 0 | 1)) {
         return false;
     }
     let Ok(parsed) = Payload::parse(layout, options, &mut payload) else { return true };
@@ -194,7 +242,12 @@ fn is_odd(layout: &Layout, options: Ioptions, mut payload: BitReader<'_>) -> boo
 }
 
 /// Decodes a payload. Returns its length if it leads through the program.
-fn feed(tracer: &mut Tracer<'_>, packet: u64, (byte, piece): &Piece<'_>, judge: &mut Judge) -> u64 {
+fn feed(
+    tracer: &mut Tracer<'_>,
+    packet: u64,
+    (byte, piece): &Piece<'_>,
+    judge: &mut Judge<'_>,
+) -> u64 {
     let at = StreamPos { packet, byte: *byte };
     match piece {
         Ok(frame) => {
@@ -211,27 +264,58 @@ fn feed(tracer: &mut Tracer<'_>, packet: u64, (byte, piece): &Piece<'_>, judge: 
 }
 
 /// Counts what was followed.
-#[derive(Debug, Default)]
-struct Judge {
+#[derive(Debug)]
+struct Judge<'a> {
     score: Score,
+    watch: Watch<'a>,
     /// Within a gap.
     lost: bool,
+    /// The address after the latest instruction, since when nothing else has happened.
+    end: Option<u64>,
+    /// The packet whose instructions are kept.
+    kept: Option<u64>,
+    /// Their addresses.
+    addresses: Vec<u64>,
 }
 
-impl Judge {
+impl<'a> Judge<'a> {
+    fn new(image: &'a Image, kept: Option<u64>) -> Self {
+        let (score, watch) = (Score::default(), Watch::new(image));
+        Self { score, watch, lost: false, end: None, kept, addresses: Vec::new() }
+    }
+
     fn note(&mut self, value: u64) {
         let mixed = (self.score.digest ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.score.digest = mixed ^ (mixed >> 29);
     }
+
+    /// Notes where the latest instructions end. How they are divided into runs does not matter.
+    fn settle(&mut self) {
+        if let Some(end) = self.end.take() {
+            self.note(end);
+        }
+    }
 }
 
-impl Sink for Judge {
-    fn run(&mut self, _: StreamPos, run: Run<'_>) {
+impl Sink for Judge<'_> {
+    fn run(&mut self, at: StreamPos, run: Run<'_>) {
         self.score.instructions = self.score.instructions.saturating_add(run.insns().into());
-        run.addresses(|address| self.note(address));
+        self.watch.run(&run);
+        if self.end != Some(run.start()) {
+            self.settle();
+            self.note(run.start());
+        }
+        self.end = Some(run.end());
+        if self.kept == Some(at.packet) && self.addresses.len() < KEPT {
+            run.addresses(|address| self.addresses.push(address));
+        }
     }
 
     fn event(&mut self, at: StreamPos, event: Event) {
+        self.watch.event(&event);
+        if !matches!(event, Event::Time(_) | Event::Restart | Event::On) {
+            self.settle();
+        }
         match event {
             Event::Gap(fault) => {
                 self.lost = true;

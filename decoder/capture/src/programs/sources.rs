@@ -34,8 +34,10 @@ pub struct Row {
 /// A function as it is in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFunction {
-    /// Its name, as the linker knows it if that is known.
+    /// Its name, as the source has it.
     pub name: String,
+    /// The same as the linker knows it, if that is known.
+    pub linkage: String,
     /// The file and line where it is declared.
     pub declared: Option<SourceLine>,
 }
@@ -132,6 +134,11 @@ impl Sources {
         self.branches.sort_by_key(|branch| branch.address);
         self.branches.dedup_by_key(|branch| branch.address);
         outcome
+    }
+
+    /// Names stay as the linker has them.
+    pub(super) fn keep_raw_names(&mut self) {
+        self.functions.iter_mut().for_each(|function| function.name.clone_from(&function.linkage));
     }
 
     /// Assigns a range to an instance.

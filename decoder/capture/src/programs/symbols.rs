@@ -1,13 +1,15 @@
 //! Names and source lines of code, from ELF files.
 
 use super::debug::Lines;
+use super::demangle::demangle;
+use super::plt;
 use super::tables;
 use elf::ElfBytes;
 use elf::abi::{EM_ARM, SHF_EXECINSTR, STB_LOCAL, STT_FUNC, STT_NOTYPE};
 use elf::endian::LittleEndian;
 use hartrace_isa::Xlen;
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::ops::Range;
 
@@ -20,6 +22,9 @@ pub struct Symbols<'a> {
 /// Bytes of names for each byte of a file.
 const PER_BYTE: usize = 16;
 
+/// What the names of stubs end with.
+const STUB: &str = "@plt";
+
 struct File<'a> {
     bytes: &'a [u8],
     bias: u64,
@@ -30,6 +35,8 @@ struct File<'a> {
     lines: OnceCell<Lines>,
     /// The file among programs, which is told if there is too much of them.
     of: Option<&'a super::File>,
+    /// Bytes that names in the source may still take.
+    left: Cell<usize>,
 }
 
 impl File<'_> {
@@ -37,8 +44,28 @@ impl File<'_> {
         let address = self.xlen.wrap(address.wrapping_sub(self.bias));
         let index = self.symbols.partition_point(|symbol| symbol.start <= address);
         let symbol = self.symbols.get(index.checked_sub(1)?)?;
-        let place = Place { name: &symbol.name, offset: address.wrapping_sub(symbol.start) };
-        (address < symbol.end).then_some(place)
+        let offset = address.wrapping_sub(symbol.start);
+        (address < symbol.end).then(|| Place {
+            name: self.name(symbol),
+            linkage: &symbol.linkage,
+            offset,
+        })
+    }
+
+    /// The name of a function in its source, if names are not to stay as the linker has them.
+    fn name<'s>(&self, symbol: &'s Symbol<'_>) -> &'s str {
+        let name = symbol.name.get_or_init(|| {
+            let (linkage, stub) = match symbol.linkage.strip_suffix(STUB) {
+                Some(linkage) => (linkage, STUB),
+                None => (&*symbol.linkage, ""),
+            };
+            let name =
+                demangle(linkage).filter(|_| self.of.is_none_or(|file| !file.has_raw_names()))?;
+            let name = name + stub;
+            self.left.set(self.left.get().checked_sub(name.len())?);
+            Some(name)
+        });
+        name.as_deref().unwrap_or(&symbol.linkage)
     }
 
     /// Source lines. What cannot be read, or stands for too much, has none.
@@ -68,8 +95,10 @@ struct Symbol<'a> {
     end: u64,
     /// Size in bytes; 0 if it is not given.
     size: u64,
-    /// Fit to be printed.
-    name: Cow<'a, str>,
+    /// As the linker knows it, fit to be printed.
+    linkage: Cow<'a, str>,
+    /// As the source has it, if that is something else; found when it is asked for.
+    name: OnceCell<Option<String>>,
     /// Of several names for one address, the one with the lowest rank is used.
     rank: u8,
 }
@@ -77,8 +106,10 @@ struct Symbol<'a> {
 /// A place in a function: `name` or `name+0x12`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// Name of the function.
+    /// Name of the function, as its source has it.
     pub name: &'a str,
+    /// The same as the linker knows it.
+    pub linkage: &'a str,
     /// Bytes from its start.
     pub offset: u64,
 }
@@ -95,8 +126,10 @@ impl fmt::Display for Place<'_> {
 /// A function and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function<'a> {
-    /// Its name.
+    /// Its name, as its source has it.
     pub name: &'a str,
+    /// The same as the linker knows it.
+    pub linkage: &'a str,
     /// Whether it is known only within its file.
     pub local: bool,
     /// Its addresses: as many as its symbol specifies, otherwise up to the next symbol. Not empty.
@@ -117,7 +150,8 @@ impl<'a> Symbols<'a> {
     fn add(&mut self, bytes: &'a [u8], bias: u64, xlen: Xlen, of: Option<&'a super::File>) {
         if let Ok(file) = ElfBytes::<LittleEndian>::minimal_parse(bytes) {
             let symbols = symbols(&file, bytes.len()).unwrap_or_default();
-            self.files.push(File { bytes, bias, xlen, symbols, lines: OnceCell::new(), of });
+            let left = Cell::new(bytes.len().saturating_mul(PER_BYTE));
+            self.files.push(File { bytes, bias, xlen, symbols, lines: OnceCell::new(), of, left });
         }
     }
 
@@ -139,7 +173,8 @@ impl<'a> Symbols<'a> {
                     && !self.files.iter().take(index).any(|other| other.place(start).is_some())
                 {
                     let local = matches!(symbol.rank, 1 | 3);
-                    list.push(Function { name: &symbol.name, local, range });
+                    let (name, linkage) = (file.name(symbol), &*symbol.linkage);
+                    list.push(Function { name, linkage, local, range });
                 }
             }
         }
@@ -183,7 +218,8 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>, size: usize) -> Option<Vec<Sym
         if start > end || (start == end && entry.st_size > 0) {
             continue;
         }
-        list.push((name, Symbol { start, end, size: entry.st_size, name: Cow::default(), rank }));
+        let (size, linkage, source) = (entry.st_size, Cow::default(), OnceCell::new());
+        list.push((name, Symbol { start, end, size, linkage, name: source, rank }));
     }
     list.sort_by_key(|(_, symbol)| (symbol.start, symbol.rank));
     // Of several names for one start and rank, the first in the alphabet. Sorting by name would compare long names often.
@@ -199,12 +235,20 @@ fn symbols<'a>(file: &ElfBytes<'a, LittleEndian>, size: usize) -> Option<Vec<Sym
     list.retain_mut(|(name, symbol)| {
         let fits = name.len() <= left;
         if fits {
-            symbol.name = tables::cut(name);
-            left = left.saturating_sub(symbol.name.len());
+            symbol.linkage = tables::cut(name);
+            left = left.saturating_sub(symbol.linkage.len());
         }
         fits
     });
-    Some(list.into_iter().map(|(_, symbol)| symbol).collect())
+    let mut symbols: Vec<Symbol<'a>> = list.into_iter().map(|(_, symbol)| symbol).collect();
+    let mut stubs = plt::stubs(file, left);
+    stubs.retain(|stub| symbols.binary_search_by_key(&stub.start, |symbol| symbol.start).is_err());
+    symbols.extend(stubs.into_iter().map(|plt::Stub { start, name }| {
+        let (size, linkage, name) = (plt::SIZE, name.into(), OnceCell::new());
+        Symbol { start, end: start.saturating_add(size), size, linkage, name, rank: 0 }
+    }));
+    symbols.sort_by_key(|symbol| symbol.start);
+    Some(symbols)
 }
 
 impl fmt::Debug for Symbols<'_> {

@@ -3,7 +3,7 @@
 use crate::limits::{CODE_PER_BYTE, NAME_BYTES};
 use crate::text::{printable, printable_bytes};
 use elf::ElfBytes;
-use elf::abi::{SHF_EXECINSTR, SHN_XINDEX, SHT_DYNSYM, SHT_NOBITS, SHT_SYMTAB};
+use elf::abi::{PF_X, PT_LOAD, SHF_EXECINSTR, SHN_XINDEX, SHT_DYNSYM, SHT_NOBITS, SHT_SYMTAB};
 use elf::endian::LittleEndian;
 use elf::section::SectionHeader;
 use elf::symbol::Symbol;
@@ -28,6 +28,15 @@ pub(super) fn code_ranges(file: &File<'_>) -> Vec<Range<u64>> {
         joined
     });
     ranges
+}
+
+/// The addresses of the segments that a file loads to execute, in the order of the file.
+pub(super) fn loaded_code(bytes: &[u8]) -> Vec<Range<u64>> {
+    let Ok(file) = File::minimal_parse(bytes) else { return Vec::new() };
+    let segments = file.segments().into_iter().flatten();
+    let code = segments.filter(|segment| segment.p_type == PT_LOAD && segment.p_flags & PF_X != 0);
+    let ranges = code.map(|code| code.p_vaddr..code.p_vaddr.saturating_add(code.p_memsz));
+    ranges.filter(|range| !range.is_empty()).collect()
 }
 
 /// Whether one of the ranges of [`code_ranges`] contains all of another one.

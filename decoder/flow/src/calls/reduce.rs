@@ -9,7 +9,7 @@ use super::functions::NONE;
 use super::stack::CallStack;
 use super::transfers::{Change, Place};
 use super::unrolled::Unrolled;
-use super::{Frame, Functions, MAX_DEPTH, Visit, Why};
+use super::{Frame, Functions, MAX_DEPTH, Note, Visit, Why};
 use crate::run::Transfer;
 use std::ops::Range;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub struct Reducer {
     /// Calls beyond [`MAX_DEPTH`].
     deeper: u64,
     below: Below,
-    context: Option<u64>,
+    context: Option<(u64, bool)>,
 }
 
 /// A function that was called.
@@ -119,17 +119,17 @@ impl Reducer {
         match change {
             Change::Leaves(transfer, end) => self.pending = Some((at, transfer, end)),
             Change::Arrives(to) => self.arrive(at, to, span),
-            Change::Context(context) if self.context == Some(context) => {}
+            Change::Context(context, user) if self.context == Some((context, user)) => {}
             Change::Time(_) | Change::Again { .. } => {}
-            Change::Context(_)
+            Change::Context(..)
             | Change::Trap { .. }
             | Change::Off
             | Change::Gap
             | Change::Returned(_)
             | Change::Enter { .. }
             | Change::Deeper(_) => {
-                if let Change::Context(context) = change {
-                    self.context = Some(context);
+                if let Change::Context(context, user) = change {
+                    self.context = Some((context, user));
                 }
                 self.leave_to_residue(at, change);
             }
@@ -346,7 +346,7 @@ fn to_fields(change: Change) -> (u64, Vec<u64>) {
         Change::Trap { cause, interrupt, epc } => {
             (2, vec![cause, interrupt.into(), epc.is_some().into(), epc.unwrap_or(0)])
         }
-        Change::Context(context) => (3, vec![context]),
+        Change::Context(context, user) => (3, vec![context, user.into()]),
         Change::Off => (4, Vec::new()),
         // Times are not kept, and turns are unrolled.
         Change::Gap | Change::Time(_) | Change::Again { .. } => (5, Vec::new()),
@@ -369,7 +369,7 @@ fn from_fields(tag: u64, fields: &[u64]) -> Option<(Change, usize)> {
             let epc = (*has_epc != 0).then_some(*epc);
             (Change::Trap { cause: *cause, interrupt: *interrupt != 0, epc }, 4)
         }
-        (3, [context, ..]) => (Change::Context(*context), 1),
+        (3, [context, user, ..]) => (Change::Context(*context, *user != 0), 2),
         (4, _) => (Change::Off, 0),
         (5, _) => (Change::Gap, 0),
         (6, [pc, start, end, ..]) => (Change::Returned(place(*pc, *start, *end)), 3),
@@ -412,6 +412,15 @@ impl<F: FnMut(Span, u64)> Visit for Spans<F> {
             let span = Span { enter, leave: at, depth, function, why, segment: 0 };
             (self.span)(span, self.context);
         }
+    }
+
+    /// A function that waits is one span, with what other contexts execute in between.
+    fn suspend(&mut self, _: &Frame, _: u64) -> Note {
+        self.open.pop().map_or_else(Note::default, |(_, enter)| [enter, 0])
+    }
+
+    fn resume(&mut self, frame: &Frame, at: u64, note: Option<Note>) {
+        self.open.push((*frame, note.map_or(at, |[enter, _]| enter)));
     }
 
     fn context(&mut self, context: u64, _: u64) {

@@ -3,9 +3,10 @@
 use super::functions::NONE;
 use super::repeat::Turns;
 use super::transfers::{Change, Place};
-use super::{Frame, Functions, MAX_DEPTH, MAX_STACKS, Transfers, Visit, Why};
+use super::waiting::{Contexts, Waiting};
+use super::{Frame, Functions, MAX_DEPTH, MAX_INTERRUPTED, Transfers, Visit, Why};
 use crate::run::Transfer;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,10 +24,11 @@ pub struct CallStack<V> {
     /// The addresses of the function that was executed last, for a quick check that it goes on.
     pub(super) here: Range<u64>,
     context: u64,
-    /// Stacks of other contexts.
-    contexts: HashMap<u64, Stack>,
+    /// It runs at user level.
+    is_user: bool,
+    contexts: Contexts,
     /// Interrupted stacks, with the address where they continue; the oldest first.
-    interrupted: VecDeque<(u64, Stack)>,
+    interrupted: VecDeque<(u64, Waiting)>,
     /// How often a stack was interrupted.
     pub(super) interruptions: u64,
     /// The fewest calls without a frame since this was last set.
@@ -47,7 +49,7 @@ pub(super) struct Stack {
 
 /// How the last run ended.
 #[derive(Copy, Clone, Debug)]
-enum Ending {
+pub(super) enum Ending {
     Transfer(Transfer, u64),
     Trap { cause: u64, interrupt: bool, epc: Option<u64> },
 }
@@ -67,7 +69,8 @@ impl<V: Visit> CallStack<V> {
             last: None,
             here: 0..0,
             context: 0,
-            contexts: HashMap::new(),
+            is_user: false,
+            contexts: Contexts::default(),
             interrupted: VecDeque::new(),
             interruptions: 0,
             fewest_deeper: 0,
@@ -158,7 +161,8 @@ impl<V: Visit> CallStack<V> {
                 }
                 self.last = Some(Ending::Trap { cause, interrupt, epc });
             }
-            Change::Context(context) => {
+            Change::Context(context, user) => {
+                self.is_user = user;
                 if context != self.context {
                     self.switch(context);
                 }
@@ -190,9 +194,17 @@ impl<V: Visit> CallStack<V> {
         top.and_then(|top| top.returns)
     }
 
+    /// Whether a program that goes on at `to` was interrupted there, by the innermost trap that has a handler.
+    fn ends_handler(&self, to: u64) -> bool {
+        let trap = |frame: &&Frame| matches!(frame.why, Why::Trap { .. });
+        let handler = self.stack.frames.iter().rev().find(trap);
+        handler.and_then(|frame| frame.returns).is_some_and(|from| is_after(to, from))
+    }
+
     /// Leaves all functions.
     pub fn finish(mut self) -> V {
         self.leave_to(0);
+        self.leave_waiting();
         self.visit
     }
 
@@ -204,7 +216,13 @@ impl<V: Visit> CallStack<V> {
         self.here = to.range();
         let function = if self.here.is_empty() { to.pc } else { self.here.start };
         let frame = Frame { function, returns, why };
-        self.visit.enter(&frame, self.insns);
+        match why {
+            // It goes on in the middle: a caller that was active before, or code that is only a part of a function.
+            Why::Unknown | Why::TailCall if to.pc != function || self.here.is_empty() => {
+                self.visit.resume(&frame, self.insns, None);
+            }
+            _ => self.visit.enter(&frame, self.insns),
+        }
         self.stack.frames.push(frame);
         self.stack.inlined.push(NONE);
     }
@@ -280,7 +298,19 @@ impl<V: Visit> CallStack<V> {
             {
                 self.stay(to);
             }
+            // A handler that an operating system has called, and that asks it to go on where the program was interrupted.
+            Some(Ending::Trap { interrupt: false, .. }) if self.ends_handler(to.pc) => {
+                self.trap_return_to(to);
+            }
             Some(Ending::Trap { cause, interrupt, epc }) => {
+                // Of a trap right after another one, it is not known where it was.
+                if self.is_user
+                    && !interrupt
+                    && let Some(count) = self.below_handler(to)
+                {
+                    self.leave_to(count);
+                    return self.returned(to);
+                }
                 self.push(to, epc, Why::Trap { cause, interrupt });
             }
             Some(Ending::Transfer(Transfer::None, _)) | None => self.stay(to),
@@ -323,6 +353,13 @@ impl<V: Visit> CallStack<V> {
             // Microcontrollers of Arm return from exceptions as from functions.
             return self.trap_return_to(to);
         }
+        if self.is_user
+            && let Some(count) = self.below_handler(to)
+        {
+            // A long jump out of a handler that an operating system has called.
+            self.leave_to(count);
+            return self.returned(to);
+        }
         let [only] = self.stack.frames.as_slice() else {
             // Nobody called it like this: it is a jump within the function, or to another one.
             return self.stay(to);
@@ -332,6 +369,17 @@ impl<V: Visit> CallStack<V> {
             return self.push(to, None, Why::Unknown);
         }
         self.stay(to);
+    }
+
+    /// How many frames are left if a function goes on at `to` that the innermost trap with a handler has interrupted, or
+    /// one of its callers.
+    fn below_handler(&self, to: Place) -> Option<usize> {
+        let frames = &self.stack.frames;
+        let handler = frames.iter().rposition(|frame| matches!(frame.why, Why::Trap { .. }))?;
+        let function = Some(to.range()).filter(|function| !function.is_empty())?;
+        let below = frames.get(..handler)?;
+        let active = below.iter().rposition(|frame| frame.function == function.start)?;
+        active.checked_add(1)
     }
 
     /// How many frames are left if one of the callers goes on at `to`, or another active function. What a trap
@@ -392,47 +440,106 @@ impl<V: Visit> CallStack<V> {
         // Another thread runs: this one is kept.
         self.interruptions = self.interruptions.wrapping_add(1);
         let waiting = self.put_away();
-        if self.interrupted.len() >= MAX_STACKS {
-            self.interrupted.pop_front();
+        if self.interrupted.len() >= MAX_INTERRUPTED
+            && let Some((_, oldest)) = self.interrupted.pop_front()
+        {
+            self.leave_put_away(oldest);
         }
         let found = self.interrupted.iter().rposition(|(from, _)| continues(*from));
         let other = found.and_then(|found| self.interrupted.remove(found));
         self.interrupted.push_back((from, waiting));
         match other {
-            Some((_, stack)) => {
-                self.take_up(stack);
+            Some((_, waiting)) => {
+                self.take_up(waiting);
                 self.returned(to);
             }
             None => self.push(to, None, Why::Unknown),
         }
     }
 
-    /// Leaves all functions, and returns the stack as it was.
-    fn put_away(&mut self) -> Stack {
-        let stack = self.stack.clone();
-        self.leave_to(0);
-        stack
+    /// Suspends all functions.
+    fn put_away(&mut self) -> Waiting {
+        let stack = std::mem::take(&mut self.stack);
+        self.fewest_deeper = 0;
+        let mut notes = Vec::with_capacity(stack.frames.len());
+        for (frame, inlined) in stack.frames.iter().zip(&stack.inlined).rev() {
+            for inlined in self.chain(*inlined) {
+                notes.push(self.visit.suspend(&inlined, self.insns));
+            }
+            notes.push(self.visit.suspend(frame, self.insns));
+        }
+        Waiting { stack, notes, trap: None }
     }
 
-    /// Enters all functions of a stack.
-    fn take_up(&mut self, stack: Stack) {
+    /// Inlined functions that are active, from the innermost.
+    fn chain(&self, innermost: u32) -> Vec<Frame> {
+        let mut number = innermost;
+        let chain = std::iter::from_fn(|| {
+            let (frame, caller) = self.functions.frame(number)?;
+            number = caller;
+            Some(frame)
+        });
+        chain.collect()
+    }
+
+    /// Resumes all functions of a stack, while none is active.
+    fn take_up(&mut self, waiting: Waiting) {
+        let Waiting { stack, mut notes, .. } = waiting;
         for (frame, inlined) in stack.frames.iter().zip(&stack.inlined) {
-            self.visit.enter(frame, self.insns);
-            self.enter_inlined(*inlined, NONE);
+            self.visit.resume(frame, self.insns, notes.pop());
+            for inlined in self.chain(*inlined).iter().rev() {
+                self.visit.resume(inlined, self.insns, notes.pop());
+            }
         }
         self.here = 0..0;
         self.stack = stack;
     }
 
-    fn switch(&mut self, context: u64) {
-        let stack = self.put_away();
-        if self.contexts.len() < MAX_STACKS {
-            self.contexts.insert(self.context, stack);
-        }
-        self.context = context;
+    /// A stack that waited in this context does not go on.
+    fn leave_put_away(&mut self, waiting: Waiting) {
+        self.take_up(waiting);
+        self.leave_to(0);
+    }
+
+    /// A stack that waited in another context does not go on. The visitor has to be told which one runs next.
+    fn leave_context(&mut self, context: u64, waiting: Waiting) {
         self.visit.context(context, self.insns);
-        if let Some(stack) = self.contexts.remove(&context) {
-            self.take_up(stack);
+        self.leave_put_away(waiting);
+    }
+
+    /// No stack that waits goes on.
+    fn leave_waiting(&mut self) {
+        while let Some((_, waiting)) = self.interrupted.pop_front() {
+            self.leave_put_away(waiting);
+        }
+        let mut others = false;
+        while let Some((context, waiting)) = self.contexts.oldest() {
+            self.leave_context(context, waiting);
+            others = true;
+        }
+        if others {
+            self.visit.context(self.context, self.insns);
+        }
+        self.here = 0..0;
+    }
+
+    fn switch(&mut self, context: u64) {
+        // An operating system that is not traced was called, or has interrupted, and lets another thread run.
+        let trap = self.last.take_if(|last| matches!(last, Ending::Trap { .. }));
+        let waiting = Waiting { trap, ..self.put_away() };
+        self.contexts.insert(self.context, waiting);
+        let other = self.contexts.remove(context);
+        while self.contexts.is_too_large()
+            && let Some((oldest, waiting)) = self.contexts.oldest()
+        {
+            self.leave_context(oldest, waiting);
+        }
+        (self.context, self.here) = (context, 0..0);
+        self.visit.context(context, self.insns);
+        if let Some(waiting) = other {
+            let trap = waiting.trap;
+            self.take_up(waiting);
+            self.last = trap.or(self.last.take());
         }
     }
 
@@ -445,8 +552,7 @@ impl<V: Visit> CallStack<V> {
 
     fn gap(&mut self) {
         self.off();
-        self.contexts.clear();
-        self.interrupted.clear();
+        self.leave_waiting();
         self.visit.gap(self.insns);
     }
 }

@@ -30,6 +30,19 @@ impl Visit for Letters {
         self.0.push(Self::name(frame));
     }
 
+    fn suspend(&mut self, frame: &Frame, at: u64) -> Note {
+        self.0.push('_');
+        self.0.push(Self::name(frame));
+        [frame.function, at]
+    }
+
+    fn resume(&mut self, frame: &Frame, at: u64, note: Option<Note>) {
+        let Some([function, since]) = note else { return self.enter(frame, at) };
+        assert!(function == frame.function && since <= at, "the note of another function");
+        self.0.push('=');
+        self.0.push(Self::name(frame));
+    }
+
     fn gap(&mut self, _: u64) {
         self.0.push_str(" gap ");
     }
@@ -141,7 +154,7 @@ fn traps_and_threads() {
     step(&mut stack, 0x1200, Transfer::TrapReturn);
     step(&mut stack, 0x1108, Transfer::Return);
     step(&mut stack, 0x1004, Transfer::None);
-    assert_eq!(stack.finish().0, "?a+b!c+d-d-c!c-c-b-a?e!c-c-e?a+b-b-a");
+    assert_eq!(stack.finish().0, "?a+b!c+d-d-c!c-c_b_a?e!c-c_e=a=b-b-a=e-e");
 }
 
 #[test]
@@ -155,7 +168,160 @@ fn contexts_have_their_own_stacks() {
     event(&mut stack, context(0));
     step(&mut stack, 0x1104, Transfer::Return);
     step(&mut stack, 0x1004, Transfer::None);
-    assert_eq!(stack.finish().0, "?a+b-b-a?f-f?a+b-b-a");
+    assert_eq!(stack.finish().0, "?a+b_b_a?f_f=a=b-b-a=f-f");
+}
+
+/// Threads that an operating system runs in turn: each goes on where it was, however it was left.
+#[test]
+fn threads_go_on_after_their_own_traps() {
+    let mut stack = start();
+    let context = |context| Event::Context { privilege: 0, context, time: 0 };
+    step(&mut stack, 0x1000, Transfer::Call);
+    step(&mut stack, 0x1100, Transfer::None);
+    event(&mut stack, trap(0x1104));
+    event(&mut stack, context(1));
+    // A new thread starts in the same function.
+    step(&mut stack, 0x1108, Transfer::Call);
+    step(&mut stack, 0x1200, Transfer::None);
+    event(&mut stack, trap(0x1204));
+    event(&mut stack, context(0));
+    step(&mut stack, 0x1104, Transfer::Return);
+    step(&mut stack, 0x1004, Transfer::None);
+    event(&mut stack, trap(0x1008));
+    event(&mut stack, context(1));
+    step(&mut stack, 0x1204, Transfer::Return);
+    step(&mut stack, 0x110c, Transfer::None);
+    assert_eq!(stack.finish().0, "?a+b_b_a?b+c_c_b=a=b-b_a=b=c-c-b=a-a");
+}
+
+/// An operating system that is not traced calls handlers of signals, which return through a system call.
+#[test]
+fn handlers_of_signals() {
+    let mut stack = start();
+    let call = |epc| Event::Trap { cause: 8, interrupt: false, tval: None, epc: Some(epc) };
+    step(&mut stack, 0x1000, Transfer::Call);
+    step(&mut stack, 0x1100, Transfer::None);
+    event(&mut stack, call(0x1104));
+    step(&mut stack, 0x1200, Transfer::Call);
+    // The handler makes a system call of its own, and is interrupted by another one.
+    step(&mut stack, 0x1300, Transfer::None);
+    event(&mut stack, call(0x1304));
+    step(&mut stack, 0x1308, Transfer::None);
+    event(&mut stack, trap(0x130c));
+    step(&mut stack, 0x1400, Transfer::Return);
+    // Code without a name.
+    step(&mut stack, 0x9000, Transfer::None);
+    event(&mut stack, call(0x9004));
+    step(&mut stack, 0x130c, Transfer::Return);
+    step(&mut stack, 0x1204, Transfer::Return);
+    step(&mut stack, 0x9000, Transfer::None);
+    event(&mut stack, call(0x9004));
+    step(&mut stack, 0x1108, Transfer::Return);
+    step(&mut stack, 0x1004, Transfer::None);
+    assert_eq!(stack.finish().0, "?a+b!c+d!e-e-d-c-b-a");
+}
+
+/// A long jump leaves the handler of a signal, and what the signal has interrupted; that of an operating system does not.
+#[test]
+fn a_long_jump_out_of_a_handler() {
+    for (privilege, calls) in [(0, "?a+b+c!d+e-e-d-c-b-a"), (3, "?a+b+c!d+e-e~a-a-d-c-b-a")] {
+        let mut stack = start();
+        event(&mut stack, Event::Context { privilege, context: 0, time: 0 });
+        step(&mut stack, 0x1000, Transfer::Call);
+        step(&mut stack, 0x1100, Transfer::Call);
+        step(&mut stack, 0x1200, Transfer::None);
+        event(
+            &mut stack,
+            Event::Trap { cause: 7, interrupt: false, tval: None, epc: Some(0x1204) },
+        );
+        step(&mut stack, 0x1300, Transfer::Call);
+        step(&mut stack, 0x1400, Transfer::Return);
+        step(&mut stack, 0x1040, Transfer::None);
+        assert_eq!(stack.finish().0, calls);
+    }
+}
+
+/// What waits for a gap is left before it, and the stack of its context is forgotten.
+#[test]
+fn nothing_waits_across_a_gap() {
+    let mut stack = start();
+    let context = |context| Event::Context { privilege: 3, context, time: 0 };
+    step(&mut stack, 0x1000, Transfer::Call);
+    step(&mut stack, 0x1100, Transfer::None);
+    event(&mut stack, context(1));
+    step(&mut stack, 0x1500, Transfer::None);
+    event(&mut stack, Event::Gap(Fault::NotSynchronised));
+    event(&mut stack, context(0));
+    step(&mut stack, 0x1104, Transfer::None);
+    assert_eq!(stack.finish().0, "?a+b_b_a?f-f=a=b-b-a gap ?b-b");
+}
+
+/// Threads that have ended make room for others, and one that goes on is remembered.
+#[test]
+fn many_threads_one_after_the_other() {
+    let mut stack = start();
+    let context = |context| Event::Context { privilege: 3, context, time: 0 };
+    step(&mut stack, 0x1000, Transfer::Call);
+    step(&mut stack, 0x1100, Transfer::None);
+    for thread in 1..5000 {
+        event(&mut stack, context(thread));
+        step(&mut stack, 0x1500, Transfer::None);
+        event(&mut stack, context(0));
+        step(&mut stack, 0x1104, Transfer::None);
+    }
+    let log = stack.finish().0;
+    assert_eq!((log.matches("+b").count(), log.matches("?a").count()), (1, 1));
+    assert_eq!((log.matches("=b").count(), log.matches("-f").count()), (4999, 4999));
+}
+
+/// Of stacks that wait, those that have waited longest are left when there are too many.
+#[test]
+fn waiting_stacks_are_bounded() {
+    let mut stack = start();
+    let threads = (MAX_WAITING / (MAX_DEPTH + 1)) as u64 + 8;
+    for thread in 0..threads {
+        event(&mut stack, Event::Context { privilege: 3, context: thread, time: 0 });
+        for _ in 0..=MAX_DEPTH {
+            step(&mut stack, 0x1000, Transfer::Call);
+        }
+    }
+    assert!(stack.visit().0.contains("=a"), "none was left");
+    let log = stack.finish().0;
+    let count = |mark: &str| log.matches(mark).count();
+    assert_eq!((count("_a"), count("+a") + count("?a")), (count("=a"), count("-a")));
+}
+
+/// A caller that nothing has called, and a function that goes on in the middle, are not entered.
+#[test]
+fn only_what_is_reached_at_its_start_is_entered() {
+    #[derive(Default)]
+    struct Entered(String);
+    impl Visit for Entered {
+        fn enter(&mut self, frame: &Frame, _: u64) {
+            self.0.push(Letters::name(frame));
+        }
+        fn leave(&mut self, _: &Frame, _: u64) {}
+        fn resume(&mut self, _: &Frame, _: u64, note: Option<Note>) {
+            assert_eq!(note, None);
+        }
+    }
+    let mut part = Transfers::new(functions());
+    let steps = [
+        (0x1204, Transfer::Call),
+        (0x1000, Transfer::None),
+        // A jump to the start of another function, from there back into the middle, and out of what called all that.
+        (0x1100, Transfer::None),
+        (0x1008, Transfer::Return),
+        (0x1208, Transfer::Return),
+        (0x1304, Transfer::None),
+    ];
+    for (pc, transfer) in steps {
+        let run = Run::new(pc, &[0], pc + 4, Leaves::Indirect).unwrap();
+        part.run(StreamPos::default(), run.with_transfer(transfer));
+    }
+    let mut stack = CallStack::new(functions(), Entered::default());
+    stack.replay(&part);
+    assert_eq!(stack.finish().0, "ab");
 }
 
 #[test]
@@ -191,7 +357,7 @@ fn inlined_functions_stay_while_they_call() {
     step(&mut stack, 0x1104, Transfer::Return);
     // The call was the last instruction of what is inlined.
     step(&mut stack, 0x1c10, Transfer::None);
-    assert_eq!(stack.finish().0, "?m<i<j+a-a-j+b-b-i-m?c-c?m<i+b-b-i-m");
+    assert_eq!(stack.finish().0, "?m<i<j+a-a-j+b_b_i_m?c_c=m=i=b-b-i-m=c-c");
 }
 
 #[test]

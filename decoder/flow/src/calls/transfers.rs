@@ -11,6 +11,9 @@ use std::mem::size_of_val;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// The privilege of programs that an operating system runs.
+const USER: u8 = 0;
+
 /// Bytes of changes after which a stream should pass them on.
 const CHANGES_BYTES: usize = 1 << 20;
 
@@ -26,7 +29,8 @@ pub(super) enum Change {
         interrupt: bool,
         epc: Option<u64>,
     },
-    Context(u64),
+    /// A context, and whether it runs at user level.
+    Context(u64, bool),
     Time(Time),
     Off,
     Gap,
@@ -257,7 +261,9 @@ impl Sink for Transfers {
     fn event(&mut self, _: StreamPos, event: Event) {
         self.push(match event {
             Event::Trap { cause, interrupt, epc, .. } => Change::Trap { cause, interrupt, epc },
-            Event::Context { context, .. } => Change::Context(context),
+            Event::Context { context, privilege, .. } => {
+                Change::Context(context, privilege == USER)
+            }
             Event::Off(_) => Change::Off,
             Event::Gap(_) => Change::Gap,
             Event::Time(time) => return self.push(Change::Time(time)),

@@ -10,6 +10,11 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
+/// Bytes that sinks may use together while they wait for their turn, as a rule. Those of the part whose turn it is are
+/// passed on at once: this bounds how far the others are ahead. The text between two synchronisations, often ten
+/// megabytes, should fit, or else a thread has to wait in the middle.
+pub const AHEAD: usize = 1 << 25;
+
 /// How a capture carries its payloads.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Transport {
@@ -52,6 +57,8 @@ pub struct Decode<'a> {
     pub threads: NonZeroUsize,
     /// Approximate size of a part in bytes. A few parts per thread are in memory.
     pub part: usize,
+    /// Bytes that sinks may use together while they wait for their turn: see [`AHEAD`].
+    pub ahead: usize,
     /// Where [`run`](Self::run) adds up the packets of the parts that it decodes, if they are to be counted.
     pub counted: Option<&'a Mutex<PacketCounts>>,
 }
@@ -78,6 +85,7 @@ impl<'a> Decode<'a> {
             options: Ioptions::default(),
             threads: NonZeroUsize::MIN,
             part: 1 << 16,
+            ahead: AHEAD,
             counted: None,
         }
     }

@@ -6,11 +6,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, LockResult, Mutex, MutexGuard, PoisonError};
 
-/// Bytes that sinks may use together while they wait for their turn. Those of the part whose turn it is are passed on at
-/// once: this bounds how far the others are ahead. The text between two synchronisations, often ten megabytes, should
-/// fit, or else a thread has to wait in the middle.
-const AHEAD_BYTES: usize = 1 << 25;
-
 /// Number of parts per thread that may wait for their turn.
 const PARTS: u64 = 64;
 
@@ -26,6 +21,8 @@ pub(super) struct Join<S, E, J> {
     /// Notified when a part was passed on, or when decoding ends.
     turn: Condvar,
     threads: NonZeroUsize,
+    /// See [`Decode::ahead`](super::Decode::ahead).
+    most: usize,
 }
 
 struct State<S, E, J> {
@@ -91,20 +88,21 @@ impl<S, E, J> State<S, E, J> {
         }
     }
 
-    /// Whether a full sink of a part has to wait for room.
-    fn is_crowded(&self, number: u64) -> bool {
+    /// Whether a full sink of a part has to wait for room, if sinks may use so many bytes.
+    fn is_crowded(&self, number: u64, most: usize) -> bool {
         let waits = self.waiting.get(&number).is_some_and(|part| !part.full.is_empty());
-        waits && self.bytes >= AHEAD_BYTES
+        waits && self.bytes >= most
     }
 
-    /// Whether a thread that has ended a part has to wait, since that may be `ahead` by so many parts.
-    fn is_ahead(&self, number: u64, ahead: u64) -> bool {
-        number >= self.next.saturating_add(ahead) || number > self.next && self.bytes >= AHEAD_BYTES
+    /// Whether a thread that has ended a part has to wait, since that may be `ahead` by so many parts, and sinks may use so
+    /// many bytes.
+    fn is_ahead(&self, number: u64, ahead: u64, most: usize) -> bool {
+        number >= self.next.saturating_add(ahead) || number > self.next && self.bytes >= most
     }
 }
 
 impl<S: Sink, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
-    pub(super) fn new(join: J, threads: NonZeroUsize) -> Self {
+    pub(super) fn new(join: J, threads: NonZeroUsize, most: usize) -> Self {
         Self {
             state: Mutex::new(State {
                 join: Some(join),
@@ -118,6 +116,7 @@ impl<S: Sink, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
             }),
             turn: Condvar::new(),
             threads,
+            most,
         }
     }
 
@@ -161,7 +160,7 @@ impl<S: Sink, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
         state.waiting.entry(number).or_default().rest = Some(Rest { decoded, bytes, more });
         state.bytes = state.bytes.saturating_add(bytes);
         state = self.pass_on(state);
-        while !state.ended() && state.is_ahead(number, ahead) {
+        while !state.ended() && state.is_ahead(number, ahead, self.most) {
             state = self.wait(state);
         }
         !state.ended()
@@ -170,12 +169,12 @@ impl<S: Sink, E, J: FnMut(Decoded<S>) -> Result<(), E>> Join<S, E, J> {
     /// Accepts the beginning of an incomplete part, and waits while there is no room. Returns whether to continue.
     pub(super) fn put_some(&self, number: u64, decoded: Decoded<S>) -> bool {
         let few = UNKNOWN_FULL.saturating_mul(self.threads.get());
-        let bytes = bytes(&decoded).unwrap_or(AHEAD_BYTES.div_ceil(few));
+        let bytes = bytes(&decoded).unwrap_or(self.most.div_ceil(few));
         let mut state = self.lock();
         state.waiting.entry(number).or_default().full.push_back((decoded, bytes));
         state.bytes = state.bytes.saturating_add(bytes);
         state = self.pass_on(state);
-        while !state.ended() && state.is_crowded(number) {
+        while !state.ended() && state.is_crowded(number, self.most) {
             state = self.wait(state);
         }
         !state.ended()

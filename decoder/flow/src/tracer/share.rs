@@ -46,6 +46,14 @@ impl<'a> Tracer<'a> {
         }
     }
 
+    /// Adds code to the program, such as that of a library which the hart has loaded: `image` has all code of the present
+    /// program, and more.
+    pub fn extend(&mut self, image: &Image) {
+        let left = self.leave();
+        self.programs.extend(image.clone(), &self.config);
+        self.resume(left);
+    }
+
     fn leave(&self) -> Left {
         let code = &self.programs.code;
         Left {

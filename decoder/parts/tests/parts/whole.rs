@@ -1,7 +1,7 @@
 //! What one process makes of a capture.
 
 use hartrace_capture::decode::CaptureDecoder;
-use hartrace_decoder::calls::{CallStack, Frame, Functions, Transfers, Visit, Why};
+use hartrace_decoder::calls::{CallStack, Frame, Functions, Note, Transfers, Visit, Why};
 use hartrace_decoder::{Count, Coverage, Edges, Event, Leaves};
 #[cfg(feature = "parquet")]
 use hartrace_parts::Input;
@@ -228,6 +228,14 @@ impl Visit for Log {
         };
         let (context, depth, function) = (self.context, self.open.len(), frame.function);
         self.rows.push(format!("{context} {function} {depth} {enter} {at} {why}"));
+    }
+
+    fn suspend(&mut self, _: &Frame, _: u64) -> Note {
+        [self.open.pop().expect("it was entered"), 0]
+    }
+
+    fn resume(&mut self, _: &Frame, at: u64, note: Option<Note>) {
+        self.open.push(note.map_or(at, |[enter, _]| enter));
     }
 
     fn context(&mut self, context: u64, _: u64) {

@@ -30,15 +30,20 @@ impl Active {
 
     /// A function is entered; returns how often, in all turns.
     pub(crate) fn enter(&mut self, function: Callee, at: u64) -> u64 {
-        self.functions.push((function, at));
+        self.resume(function, at);
         self.turns.all(1)
     }
 
-    /// The innermost function is left; returns it, how often, and its instructions with those of what it called, in all turns.
-    pub(crate) fn leave(&mut self, at: u64) -> Option<(Callee, u64, u64)> {
+    /// A function is active that was not called now.
+    pub(crate) fn resume(&mut self, function: Callee, at: u64) {
+        self.functions.push((function, at));
+    }
+
+    /// The innermost function is left; returns it, and its instructions with those of what it called, in all turns.
+    pub(crate) fn leave(&mut self, at: u64) -> Option<(Callee, u64)> {
         let (function, since) = self.functions.pop()?;
         self.fewest = self.fewest.min(self.functions.len());
-        Some((function, self.turns.all(1), self.turns.all(at.saturating_sub(since))))
+        Some((function, self.turns.all(at.saturating_sub(since))))
     }
 
     /// What is counted up to [`Active::end_turns`] happens several times. Instructions before it have been counted.

@@ -1,13 +1,14 @@
 //! Folded stacks: what flame graphs are drawn from.
 
-use super::tree::Tree;
+use super::tree::{Busy, Tree};
 use super::{CallForm, Callee, Names};
 use hartrace_decoder::calls::{CallStack, Transfers};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// One line for each stack that was active, `outer;inner;innermost N`, with the number of instructions that the innermost
-/// function executed itself. The numbers add up to all instructions.
+/// function executed itself. The numbers add up to all instructions. Several sources come first in a stack, and then several
+/// contexts.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Folded;
 
@@ -15,7 +16,7 @@ impl CallForm for Folded {
     type Calls = Tree;
 
     fn calls(&self, _: Option<u16>, _: &Names<'_>) -> Tree {
-        Tree::default()
+        Tree::of_contexts()
     }
 
     #[inline(never)]
@@ -35,12 +36,13 @@ impl CallForm for Folded {
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut lines: Vec<(String, u64)> = Vec::new();
         for (source, mut tree, instructions) in all {
-            for (stack, insns) in tree.stacks(instructions) {
+            for Busy { context, functions, insns } in tree.stacks(instructions) {
                 let mut parts = Vec::new();
                 if let (true, Some(id)) = (several, source) {
                     parts.push(format!("source {id}"));
                 }
-                for callee in stack {
+                parts.extend(context.map(|context| format!("context {context:#x}")));
+                for callee in functions {
                     // A semicolon separates functions.
                     let name = || names.name(callee).replace(';', ":");
                     parts.push(known.entry(callee).or_insert_with(name).clone());

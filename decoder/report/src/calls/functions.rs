@@ -1,9 +1,10 @@
 //! What each function has executed, alone and with everything that it called.
 
 use super::{Active, CallForm, Callee, Names};
-use hartrace_decoder::calls::{CallStack, Frame, Transfers, Visit};
+use hartrace_decoder::calls::{CallStack, Frame, Note, Transfers, Visit};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// What a function has executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,13 @@ pub struct FunctionTotal {
     pub source: Option<u16>,
     /// Its name, or its address.
     pub name: String,
+    /// Its first instruction; of an inlined function, that of one of its copies, always the same one. Two functions may have
+    /// one name.
+    pub address: u64,
+    /// Whether it was inlined: these are its copies in other functions, all together.
+    pub inlined: bool,
+    /// The program or library that it is in, where several files have code.
+    pub object: Option<String>,
     /// Its file and line, if they are known.
     pub place: Option<(String, u32)>,
     /// How often it was called.
@@ -34,6 +42,8 @@ pub struct FunctionTotals {
 pub struct Totals {
     functions: BTreeMap<Callee, Total>,
     active: Active,
+    /// For each inlined copy of a function, the one that stands for all of them.
+    ones: Arc<[u32]>,
 }
 
 #[derive(Copy, Clone, Debug, Default)]
@@ -59,16 +69,24 @@ impl Visit for Totals {
 
     fn enter(&mut self, frame: &Frame, at: u64) {
         self.count(at);
-        let callee = Callee::from(frame);
+        let callee = Callee::from(frame).one_of(&self.ones);
         let times = self.active.enter(callee, at);
         let total = self.functions.entry(callee).or_default();
         total.calls = total.calls.saturating_add(times);
         total.depth = total.depth.saturating_add(1);
     }
 
+    fn resume(&mut self, frame: &Frame, at: u64, _: Option<Note>) {
+        self.count(at);
+        let callee = Callee::from(frame).one_of(&self.ones);
+        self.active.resume(callee, at);
+        let total = self.functions.entry(callee).or_default();
+        total.depth = total.depth.saturating_add(1);
+    }
+
     fn leave(&mut self, _: &Frame, at: u64) {
         self.count(at);
-        let Some((function, _, insns)) = self.active.leave(at) else { return };
+        let Some((function, insns)) = self.active.leave(at) else { return };
         let total = self.functions.entry(function).or_default();
         total.depth = total.depth.saturating_sub(1);
         if total.depth == 0 {
@@ -90,8 +108,8 @@ impl Visit for Totals {
 impl CallForm for FunctionTotals {
     type Calls = Totals;
 
-    fn calls(&self, _: Option<u16>, _: &Names<'_>) -> Totals {
-        Totals::default()
+    fn calls(&self, _: Option<u16>, names: &Names<'_>) -> Totals {
+        Totals { ones: names.ones(), ..Totals::default() }
     }
 
     #[inline(never)]
@@ -106,21 +124,18 @@ impl CallForm for FunctionTotals {
         _: &mut dyn Write,
     ) -> io::Result<()> {
         for (source, totals, _) in all {
-            // Copies of an inlined function are one.
-            let mut sums: BTreeMap<Callee, Total> = BTreeMap::new();
-            for (callee, total) in totals.functions {
-                let sum = sums.entry(names.one(callee)).or_default();
-                sum.calls = sum.calls.saturating_add(total.calls);
-                sum.own = sum.own.saturating_add(total.own);
-                sum.with_callees = sum.with_callees.saturating_add(total.with_callees);
-            }
-            self.functions.extend(sums.into_iter().map(|(callee, total)| FunctionTotal {
-                source,
-                name: names.name(callee),
-                place: names.source(callee),
-                calls: total.calls,
-                instructions: total.own,
-                with_callees: total.with_callees,
+            self.functions.extend(totals.functions.into_iter().map(|(callee, total)| {
+                FunctionTotal {
+                    source,
+                    name: names.name(callee),
+                    address: names.entry(callee),
+                    inlined: callee.is_inlined(),
+                    object: names.object(callee).map(str::to_owned),
+                    place: names.source(callee),
+                    calls: total.calls,
+                    instructions: total.own,
+                    with_callees: total.with_callees,
+                }
             }));
         }
         self.functions.sort_by_key(|function| std::cmp::Reverse(function.instructions));

@@ -1,7 +1,7 @@
 //! Calls in order, with their times.
 
 use super::{Callee, TURNS_DRAWN, Turns};
-use hartrace_decoder::calls::{Frame, Visit};
+use hartrace_decoder::calls::{Frame, Note, Visit};
 use hartrace_decoder::{Clock, Time, Unit};
 
 /// What may wait for the next reading of the clock.
@@ -38,8 +38,8 @@ struct Together {
     /// Instructions before them.
     start: u64,
     turns: Turns,
-    /// What the first turn has entered, and not left.
-    entered: Vec<Callee>,
+    /// What the first turn has entered or resumed, and not left.
+    begun: Vec<Happened>,
     /// Anything is entered or left.
     changes: bool,
 }
@@ -57,6 +57,10 @@ pub(super) struct When {
 pub(super) enum Happened {
     Enter(Callee),
     Leave(Callee),
+    /// A function waits. If another context runs next, it waits for its own; otherwise for its thread.
+    Suspend(Callee),
+    /// A function goes on that has waited, or that is active though no call of it is known.
+    Resume(Callee),
     /// So many turns of a loop follow, with calls that are not listed.
     EnterTurns(u64),
     LeaveTurns(u64),
@@ -170,40 +174,59 @@ fn share(passed: u64, ticks: u64, insns: u64) -> u64 {
     u64::try_from(share).unwrap_or(u64::MAX)
 }
 
-impl Visit for Log {
-    const ONE_BY_ONE: u64 = TURNS_DRAWN;
-
-    fn enter(&mut self, frame: &Frame, at: u64) {
+impl Log {
+    fn begin(&mut self, at: u64, begins: Happened) {
         match &mut self.turns {
             Some(together) => {
-                together.entered.push(frame.into());
+                together.begun.push(begins);
                 together.changes = true;
             }
-            None => self.push(at, Happened::Enter(frame.into())),
+            None => self.push(at, begins),
         }
     }
 
-    fn leave(&mut self, frame: &Frame, at: u64) {
+    fn end(&mut self, at: u64, ends: Happened) {
         let mut at = at;
         if let Some(together) = &mut self.turns {
             together.changes = true;
-            if together.entered.pop().is_some() {
+            if together.begun.pop().is_some() {
                 return;
             }
             // It was entered before the turns, and left by the first.
             at = together.start;
         }
-        self.push(at, Happened::Leave(frame.into()));
+        self.push(at, ends);
+    }
+}
+
+impl Visit for Log {
+    const ONE_BY_ONE: u64 = TURNS_DRAWN;
+
+    fn enter(&mut self, frame: &Frame, at: u64) {
+        self.begin(at, Happened::Enter(frame.into()));
+    }
+
+    fn leave(&mut self, frame: &Frame, at: u64) {
+        self.end(at, Happened::Leave(frame.into()));
+    }
+
+    fn suspend(&mut self, frame: &Frame, at: u64) -> Note {
+        self.end(at, Happened::Suspend(frame.into()));
+        Note::default()
+    }
+
+    fn resume(&mut self, frame: &Frame, at: u64, _: Option<Note>) {
+        self.begin(at, Happened::Resume(frame.into()));
     }
 
     fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
         let turns = Turns::begin(times, more);
-        let entered = Vec::new();
-        self.turns = Some(Together { start: at, turns, entered, changes: false });
+        let begun = Vec::new();
+        self.turns = Some(Together { start: at, turns, begun, changes: false });
     }
 
     fn end_turns(&mut self, at: u64) {
-        let Some(Together { start, mut turns, entered, changes }) = self.turns.take() else {
+        let Some(Together { start, mut turns, begun, changes }) = self.turns.take() else {
             return;
         };
         if changes {
@@ -211,7 +234,7 @@ impl Visit for Log {
             let end = turns.end(at);
             self.push(start, Happened::EnterTurns(times));
             self.push(end, Happened::LeaveTurns(times));
-            entered.into_iter().for_each(|callee| self.push(end, Happened::Enter(callee)));
+            begun.into_iter().for_each(|begins| self.push(end, begins));
         }
     }
 

@@ -1,6 +1,8 @@
 //! What frames of call stacks are called.
 
-use hartrace_capture::programs::{Programs, SourceFunction, Sources, Symbols, address};
+use hartrace_capture::programs::{
+    Instance, Object, Programs, SourceFunction, SourceLine, Sources, Symbols, address,
+};
 use hartrace_decoder::calls::{Frame, Functions, Inlined, Why};
 use hartrace_isa::Xlen;
 use std::collections::HashMap;
@@ -17,11 +19,30 @@ pub enum Callee {
     Inlined(u32),
 }
 
+impl Callee {
+    /// Whether it is a copy of a function that was inlined.
+    pub const fn is_inlined(self) -> bool {
+        matches!(self, Self::Inlined(_))
+    }
+}
+
 impl From<&Frame> for Callee {
     fn from(frame: &Frame) -> Self {
         match frame.why {
             Why::Inlined(number) => Self::Inlined(number),
             _ => Self::Function(frame.function),
+        }
+    }
+}
+
+impl Callee {
+    /// The copy that stands for all of an inlined function: `ones` has it for each copy, as [`Names::ones`] says.
+    pub(super) fn one_of(self, ones: &[u32]) -> Self {
+        match self {
+            Self::Inlined(number) => {
+                Self::Inlined(ones.get(number as usize).copied().unwrap_or(number))
+            }
+            Self::Function(_) => self,
         }
     }
 }
@@ -40,20 +61,66 @@ pub struct Names<'a> {
     inlined: Vec<u32>,
     /// The first inlined copy of each function in `sources`.
     first: HashMap<u32, u32>,
+    /// Lines that have frames of their own, and the first instruction of each. Their numbers follow those of inlined functions.
+    lines: Vec<(SourceLine, u64)>,
+    /// The code of each file, if several have code.
+    objects: Vec<Object>,
     xlen: Xlen,
 }
+
+/// What is inlined where: copies of functions, and ranges of addresses with the number of the innermost.
+type Places = (Vec<Inlined>, Vec<(Range<u64>, u32)>);
 
 impl<'a> Names<'a> {
     /// Names of functions, and where these are.
     pub(super) fn new(symbols: Symbols<'a>, xlen: Xlen) -> (Self, Functions) {
         let functions =
             Functions::new(symbols.functions().into_iter().map(|function| function.range));
-        let (sources, inlined, first) = Default::default();
-        (Self { symbols, sources, inlined, first, xlen }, functions)
+        let (sources, inlined, first, lines, objects) = Default::default();
+        (Self { symbols, sources, inlined, first, lines, objects, xlen }, functions)
     }
 
     /// The names of all functions of programs, those that were inlined among them, and where these are.
     pub fn with_inlined(programs: &'a Programs, xlen: Xlen) -> (Self, Functions) {
+        let (names, functions, (inlined, places)) = Self::and_places(programs, xlen);
+        (names, functions.with_inlined(inlined, places))
+    }
+
+    /// The same, with a frame for each line within the function whose code it is. What a function executes is then known line by
+    /// line, and the line of each call.
+    pub fn with_lines(programs: &'a Programs, xlen: Xlen) -> (Self, Functions) {
+        let (mut names, functions, (mut inlined, places)) = Self::and_places(programs, xlen);
+        let rows = names.sources.rows();
+        let ends = |range: &Range<u64>| [range.start, range.end];
+        let mut bounds: Vec<u64> = rows.iter().flat_map(|row| ends(&row.range)).collect();
+        bounds.extend(places.iter().flat_map(|(range, _)| ends(range)));
+        bounds.sort_unstable();
+        bounds.dedup();
+        let mut numbers: HashMap<(u64, Option<u32>, SourceLine), u32> = HashMap::new();
+        let mut divided = Vec::new();
+        let mut left = places.iter().peekable();
+        for (start, end) in bounds.iter().zip(bounds.iter().skip(1)) {
+            while left.next_if(|(range, _)| range.end <= *start).is_some() {}
+            let around = left.peek().filter(|(range, _)| range.contains(start));
+            let around = around.map(|(_, number)| *number);
+            let line =
+                names.sources.row(*start).map(|row| SourceLine { discriminator: 0, ..row.at });
+            let number = line.map(|line| {
+                let function = functions.containing(*start).map_or(0, |function| function.start);
+                *numbers.entry((function, around, line)).or_insert_with(|| {
+                    let next = inlined.len() as u32;
+                    inlined.push(Inlined { entry: *start, caller: around });
+                    names.lines.push((line, *start));
+                    next
+                })
+            });
+            divided.extend(number.or(around).map(|number| (*start..*end, number)));
+        }
+        (names, functions.with_inlined(inlined, divided))
+    }
+
+    /// Names, the functions of the program, and what was inlined into them.
+    fn and_places(programs: &'a Programs, xlen: Xlen) -> (Self, Functions, Places) {
         let (mut names, functions) = Self::new(programs.all_symbols(), xlen);
         let sources = programs.sources();
         let instances = sources.instances();
@@ -76,9 +143,30 @@ impl<'a> Names<'a> {
             let same = instances.get(number as usize)?.same;
             Some((range, *numbers.get(&same)?))
         });
-        let functions = functions.with_inlined(inlined, places);
+        let places = places.collect();
         names.sources = sources;
-        (names, functions)
+        names.objects = programs.objects();
+        let first = names.objects.first().map(|object| object.file.clone());
+        if names.objects.iter().all(|object| Some(&object.file) == first.as_ref()) {
+            names.objects.clear();
+        }
+        (names, functions, (inlined, places))
+    }
+
+    /// The number of functions that were inlined: frames with this number or a greater one are lines.
+    pub(super) fn lines_from(&self) -> u32 {
+        self.inlined.len() as u32
+    }
+
+    /// The line that a frame stands for, and its first instruction.
+    fn line_of(&self, number: u32) -> Option<&(SourceLine, u64)> {
+        self.lines.get(number.checked_sub(self.lines_from())? as usize)
+    }
+
+    /// The file and line that a frame stands for.
+    pub(super) fn line(&self, number: u32) -> Option<(&str, u32)> {
+        let (line, _) = self.line_of(number)?;
+        Some((self.sources.file(line.file), line.line))
     }
 
     /// The name of a function, or its address.
@@ -95,10 +183,40 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// The name of a function as the linker knows it, or its address.
+    pub(super) fn linkage(&self, callee: Callee) -> String {
+        match callee {
+            Callee::Function(function) => match self.symbols.place(function) {
+                Some(place) if place.offset == 0 => place.linkage.to_owned(),
+                _ => self.name(callee),
+            },
+            Callee::Inlined(number) => match self.inlined_function(number) {
+                Some((function, _)) => function.linkage.clone(),
+                None => self.name(callee),
+            },
+        }
+    }
+
+    /// The first instruction of a function, or of a copy that was inlined.
+    pub fn entry(&self, callee: impl Into<Callee>) -> u64 {
+        match callee.into() {
+            Callee::Function(function) => function,
+            Callee::Inlined(number) => match self.line_of(number) {
+                Some((_, start)) => *start,
+                None => self.instance(number).map_or(0, |instance| instance.entry),
+            },
+        }
+    }
+
+    /// A copy of a function that was inlined.
+    fn instance(&self, number: u32) -> Option<&Instance> {
+        let instance = *self.inlined.get(number as usize)?;
+        self.sources.instances().get(instance as usize)
+    }
+
     /// The function that was inlined, and its number.
     fn inlined_function(&self, number: u32) -> Option<(&SourceFunction, u32)> {
-        let instance = *self.inlined.get(number as usize)?;
-        let function = self.sources.instances().get(instance as usize)?.function;
+        let function = self.instance(number)?.function;
         Some((self.sources.function(function)?, function))
     }
 
@@ -121,6 +239,18 @@ impl<'a> Names<'a> {
             Callee::Function(_) => number,
         };
         (0..).zip(&self.inlined).map(|(number, _)| one(number)).collect()
+    }
+
+    /// The code of the program and its libraries, by address; nothing if only one file has code.
+    pub(super) fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// The file that a function is in, if several files have code.
+    pub(super) fn object(&self, callee: impl Into<Callee>) -> Option<&str> {
+        let entry = self.entry(callee);
+        let object = self.objects.iter().find(|object| object.range.contains(&entry))?;
+        Some(&object.file)
     }
 
     /// The addresses of all functions that have names.
@@ -158,9 +288,14 @@ impl<'a> Names<'a> {
 
     /// The first instruction of an inlined function, and the line of the call.
     pub(crate) fn call(&self, number: u32) -> Option<(u64, u32)> {
-        let instance = *self.inlined.get(number as usize)?;
-        let instance = self.sources.instances().get(instance as usize)?;
+        let instance = self.instance(number)?;
         Some((instance.entry, instance.call?.1.line))
+    }
+
+    /// The file and line from which a function was inlined.
+    pub(super) fn call_place(&self, number: u32) -> Option<(&str, u32)> {
+        let (_, line) = self.instance(number)?.call?;
+        Some((self.sources.file(line.file), line.line))
     }
 }
 

@@ -11,7 +11,9 @@ use std::io::{self, Write};
 /// A trace for <https://ui.perfetto.dev>: a track for each source and context, a slice for each call, and an instant for
 /// each gap. Times are those of the trace, or the number of instructions if it has none; tracks say which. Slices whose
 /// start lies between two times of the trace are marked `interpolated`. Inlined functions are slices within that of the
-/// function around them, and are marked `inlined`. Where a trace only counts the turns of a loop with calls, the calls
+/// function around them, and are marked `inlined`. While another context runs, the slices of a track stay open, with one more on
+/// top, `not running`. Slices that do not start with a call are marked `resumed`: a function that was active before the known part of
+/// the trace, or that goes on in its context after another thread. Where a trace only counts the turns of a loop with calls, the calls
 /// of the first turns are slices, and all other turns are one, `N more turns`.
 #[derive(Debug, Default)]
 pub struct Perfetto {
@@ -20,8 +22,20 @@ pub struct Perfetto {
     names: HashMap<Callee, u64>,
     tracks: HashSet<u64>,
     /// The context of each source.
-    contexts: HashMap<Option<u16>, u64>,
+    contexts: HashMap<Option<u16>, Context>,
+    /// Tracks whose slices are open while another context of their source runs.
+    waiting: HashSet<u64>,
     started: bool,
+}
+
+/// The context of a source.
+#[derive(Debug, Default)]
+struct Context {
+    number: u64,
+    /// Functions that were suspended last: if another context runs next, their slices stay open.
+    suspended: usize,
+    /// Its functions are being resumed, whose slices are open.
+    resumes: bool,
 }
 
 /// All packets belong to one sequence, in which names are numbered.
@@ -81,15 +95,50 @@ impl Perfetto {
     ) -> io::Result<()> {
         let (unit, timing) = (log.unit(), self.timing);
         for (when, happened) in log.take() {
-            if let Happened::Context(context) = happened {
-                self.contexts.insert(source, context);
+            let context = self.contexts.entry(source).or_default();
+            if matches!(happened, Happened::Suspend(_)) {
+                context.suspended = context.suspended.saturating_add(1);
                 continue;
             }
-            let context = self.contexts.get(&source).copied().unwrap_or_default();
-            let track = self.track(source, context, unit, out)?;
+            let at = timing.nanoseconds(when.time, unit);
+            let suspended = std::mem::take(&mut context.suspended);
+            let resumes = std::mem::take(&mut context.resumes);
+            let next = match happened {
+                Happened::Context(next) => Some(std::mem::replace(&mut context.number, next)),
+                _ => None,
+            };
+            let number = next.unwrap_or(context.number);
+            let track = self.track(source, number, unit, out)?;
+            if next.is_some() {
+                if suspended > 0 && self.waiting.insert(track) {
+                    write_event(
+                        at,
+                        Message::default()
+                            .number(9, BEGIN)
+                            .number(11, track)
+                            .text(23, "not running"),
+                        out,
+                    )?;
+                }
+                continue;
+            }
+            // They wait for another thread of the same context.
+            for _ in 0..suspended {
+                write_event(at, Message::default().number(9, END).number(11, track), out)?;
+            }
+            if let Happened::Resume(_) = happened {
+                let first = self.waiting.remove(&track);
+                if first {
+                    write_event(at, Message::default().number(9, END).number(11, track), out)?;
+                }
+                if first || resumes {
+                    self.contexts.entry(source).or_default().resumes = true;
+                    continue;
+                }
+            }
             let (mut event, mut interned) = (Message::default(), Message::default());
             match happened {
-                Happened::Enter(callee) => {
+                Happened::Enter(callee) | Happened::Resume(callee) => {
                     let callee = names.one(callee);
                     let next = self.names.len() as u64;
                     let number = *self.names.entry(callee).or_insert_with(|| {
@@ -101,6 +150,9 @@ impl Perfetto {
                     event.number(9, BEGIN).number(11, track).number(10, number);
                     if matches!(callee, Callee::Inlined(_)) {
                         event.message(4, Message::default().text(10, "inlined").number(2, 1));
+                    }
+                    if matches!(happened, Happened::Resume(_)) {
+                        event.message(4, Message::default().text(10, "resumed").number(2, 1));
                     }
                     if !when.exact && unit != Unit::Instructions {
                         event.message(4, Message::default().text(10, "interpolated").number(2, 1));
@@ -115,13 +167,14 @@ impl Perfetto {
                 Happened::Back => {
                     event.number(9, INSTANT).number(11, track).text(23, "the clock went back");
                 }
-                Happened::Leave(_) | Happened::LeaveTurns(_) | Happened::Context(_) => {
+                Happened::Leave(_)
+                | Happened::LeaveTurns(_)
+                | Happened::Suspend(_)
+                | Happened::Context(_) => {
                     event.number(9, END).number(11, track);
                 }
             }
-            let mut packet = Message::default();
-            let at = timing.nanoseconds(when.time, unit);
-            packet.number(8, at).number(10, SEQUENCE).number(13, NEEDED).message(11, &event);
+            let mut packet = packet_of(at, &event);
             if !interned.0.is_empty() {
                 packet.message(12, &interned);
             }
@@ -193,6 +246,18 @@ impl CallForm for Perfetto {
         }
         Ok(())
     }
+}
+
+/// The packet of an event.
+fn packet_of(at: u64, event: &Message) -> Message {
+    let mut packet = Message::default();
+    packet.number(8, at).number(10, SEQUENCE).number(13, NEEDED).message(11, event);
+    packet
+}
+
+/// Writes an event that needs no names.
+fn write_event(at: u64, event: &Message, out: &mut dyn Write) -> io::Result<()> {
+    write(&packet_of(at, event), out)
 }
 
 /// Writes a packet of the trace.

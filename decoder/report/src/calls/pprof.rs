@@ -1,15 +1,16 @@
 //! Profiles of pprof: a compressed protobuf message, as `profile.proto` describes it.
 
 use super::protobuf::Message;
-use super::tree::Tree;
+use super::tree::{Busy, Tree};
 use super::{CallForm, Callee, Names};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hartrace_decoder::calls::{CallStack, Transfers};
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::ops::Range;
 
-/// A profile for `go tool pprof` and what else reads its format: the instructions that each call stack executed.
+/// A profile for `go tool pprof` and what else reads its format: the instructions that each call stack executed, line by line.
 #[derive(Clone, Debug, Default)]
 pub struct Pprof {
     /// The file that the trace is from.
@@ -33,7 +34,7 @@ const STRING: u64 = 6;
 const PERIOD_TYPE: u64 = 11;
 const PERIOD: u64 = 12;
 
-/// Everything is in one mapping.
+/// The first mapping, which everything is in unless several files have code.
 const ONLY: u64 = 1;
 
 /// Texts, which messages refer to by number. The first is empty.
@@ -67,8 +68,8 @@ struct Profile<'n, 's> {
     texts: Texts,
     /// Numbers of functions, by name, file and line.
     functions: HashMap<(u64, u64, u64), u64>,
-    /// Numbers of locations, by function and the innermost function that is inlined there.
-    locations: HashMap<(Callee, Callee), u64>,
+    /// Numbers of locations, by function, the innermost function that is inlined there, and the line there.
+    locations: HashMap<(Callee, Callee, Option<u32>), u64>,
     message: Message,
 }
 
@@ -82,17 +83,33 @@ impl Profile<'_, '_> {
         let number = *self.functions.entry((name, file, line)).or_insert(next);
         if number == next {
             let mut function = Message::default();
-            function.number(1, number).number(2, name).number(3, name);
+            let linkage = self.texts.number(&self.names.linkage(callee));
+            function.number(1, number).number(2, name).number(3, linkage);
             function.number(4, file).number(5, line);
             self.message.message(FUNCTION, &function);
         }
         (number, line)
     }
 
-    /// The number of a function together with what is inlined there, the outermost first.
+    /// The number of the mapping that an address is in.
+    fn mapping(&self, address: u64) -> Option<u64> {
+        let objects = self.names.objects();
+        if objects.is_empty() {
+            return Some(ONLY);
+        }
+        let index = objects.iter().position(|object| object.range.contains(&address))?;
+        Some((index as u64).saturating_add(ONLY))
+    }
+
+    /// The number of a line of a function, or of a function, together with what is inlined there, the outermost first.
     fn location(&mut self, frame: &[Callee]) -> Option<u64> {
+        let lines_from = self.names.lines_from();
+        let (frame, line) = match frame.split_last()? {
+            (Callee::Inlined(line), frame) if *line >= lines_from => (frame, Some(*line)),
+            _ => (frame, None),
+        };
         let (outermost, innermost) = (*frame.first()?, *frame.last()?);
-        let place = (outermost, innermost);
+        let place = (outermost, innermost, line);
         if let Some(number) = self.locations.get(&place) {
             return Some(*number);
         }
@@ -105,12 +122,23 @@ impl Profile<'_, '_> {
                 (entry, Some(line.into()))
             }
         };
-        let (address, _) = call(innermost);
-        // In each function, the line is that of the call; in the innermost one, it is where that starts.
+        let address = match line {
+            Some(line) => self.names.entry(Callee::Inlined(line)),
+            None => call(innermost).0,
+        };
+        // In each function, the line is that of the call; in the innermost one, it is the present one. That is a line of the
+        // function's file, so one of another file is not named.
         let mut calls: Vec<_> = frame.iter().skip(1).map(|callee| call(*callee).1).collect();
-        calls.push(None);
+        let of = self.names.source(innermost);
+        let present = line.and_then(|line| self.names.line(line));
+        let present = present.filter(|(file, _)| of.as_ref().is_some_and(|(own, _)| own == file));
+        calls.push(present.map(|(_, line)| line.into()));
         let mut location = Message::default();
-        location.number(1, number).number(2, ONLY).number(3, address);
+        location.number(1, number);
+        if let Some(mapping) = self.mapping(address) {
+            location.number(2, mapping);
+        }
+        location.number(3, address);
         for (callee, call) in frame.iter().zip(calls).rev() {
             let (function, start) = self.function(*callee);
             let mut line = Message::default();
@@ -121,19 +149,21 @@ impl Profile<'_, '_> {
         Some(number)
     }
 
-    fn sample(&mut self, stack: &[Callee], insns: u64, source: Option<u16>) {
+    fn sample(&mut self, Busy { context, functions, insns }: &Busy, source: Option<u16>) {
         let mut sample = Message::default();
-        let frames = stack.chunk_by(|_, next| matches!(next, Callee::Inlined(_)));
+        let frames = functions.chunk_by(|_, next| matches!(next, Callee::Inlined(_)));
         let locations: Vec<u64> = frames.filter_map(|frame| self.location(frame)).collect();
         // The innermost comes first.
         for location in locations.iter().rev() {
             sample.number(1, *location);
         }
-        sample.number(2, insns);
-        if let Some(source) = source {
-            let mut label = Message::default();
-            label.number(1, self.texts.number("source")).number(3, source.into());
-            sample.message(3, &label);
+        sample.number(2, *insns);
+        for (key, number) in [("source", source.map(u64::from)), ("context", *context)] {
+            if let Some(number) = number {
+                let mut label = Message::default();
+                label.number(1, self.texts.number(key)).number(3, number);
+                sample.message(3, &label);
+            }
         }
         self.message.message(SAMPLE, &sample);
     }
@@ -143,7 +173,7 @@ impl CallForm for Pprof {
     type Calls = Tree;
 
     fn calls(&self, _: Option<u16>, _: &Names<'_>) -> Tree {
-        Tree::default()
+        Tree::of_contexts()
     }
 
     #[inline(never)]
@@ -164,19 +194,28 @@ impl CallForm for Pprof {
             locations: HashMap::new(),
             message: Message::default(),
         };
-        let (mut value, mut mapping) = (Message::default(), Message::default());
-        let texts = &mut profile.texts;
-        value.number(1, texts.number("instructions")).number(2, texts.number("count"));
-        let range = names.range();
-        mapping.number(1, ONLY).number(2, range.start).number(3, range.end);
-        // It has functions, file names, line numbers and inlined functions, as far as these are known.
-        mapping.number(5, texts.number(&self.file));
-        mapping.number(7, 1).number(8, 1).number(9, 1).number(10, 1);
-        profile.message.message(SAMPLE_TYPE, &value).message(MAPPING, &mapping);
+        let mut value = Message::default();
+        value
+            .number(1, profile.texts.number("instructions"))
+            .number(2, profile.texts.number("count"));
+        profile.message.message(SAMPLE_TYPE, &value);
+        let objects = names.objects().iter().map(|object| (object.range.clone(), &*object.file));
+        let mut mappings: Vec<(Range<u64>, &str)> = objects.collect();
+        if mappings.is_empty() {
+            mappings.push((names.range(), &self.file));
+        }
+        for ((range, file), number) in mappings.into_iter().zip(ONLY..) {
+            let mut mapping = Message::default();
+            mapping.number(1, number).number(2, range.start).number(3, range.end);
+            mapping.number(5, profile.texts.number(file));
+            // It has functions, file names, line numbers and inlined functions, as far as these are known.
+            mapping.number(7, 1).number(8, 1).number(9, 1).number(10, 1);
+            profile.message.message(MAPPING, &mapping);
+        }
         profile.message.message(PERIOD_TYPE, &value).number(PERIOD, 1);
         for (source, mut tree, instructions) in all {
-            for (stack, insns) in tree.stacks(instructions) {
-                profile.sample(&stack, insns, source);
+            for stack in tree.stacks(instructions) {
+                profile.sample(&stack, source);
             }
         }
         let Profile { texts, mut message, .. } = profile;

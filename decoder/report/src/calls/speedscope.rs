@@ -2,24 +2,37 @@
 
 use super::log::{Happened, Log, When, more_turns};
 use super::{CallForm, Callee, Names};
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
 use hartrace_decoder::Unit;
 use hartrace_decoder::calls::{CallStack, Transfers};
 use serde_json::json;
-use std::collections::HashMap;
-use std::io::{self, Write};
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Read, Write};
 
-/// An evented profile of <https://www.speedscope.app>: every call, in order. Times are those of the trace, or the number
-/// of instructions if it has none; the name of the profile says which. Where a trace only counts the turns of a loop with
+/// Evented profiles of <https://www.speedscope.app>, one for each context: every call, in order. Times are those of the trace, or
+/// the number of instructions if it has none; the name of a profile says which. Where a trace only counts the turns of a loop with
 /// calls, the calls of the first turns are written, and all other turns are one frame, `N more turns`.
 #[derive(Debug, Default)]
 pub struct Speedscope {
     name: String,
     unit: Option<Unit>,
-    started: bool,
     /// Numbers of functions, in the order in which they were entered first.
     frames: HashMap<Entered, usize>,
     entered: Vec<Entered>,
+    /// The context that runs.
+    context: u64,
+    /// The context of the first profile, which is written at once.
+    first: Option<u64>,
+    /// The events of other contexts, compressed: they are written at the end.
+    others: BTreeMap<u64, DeflateEncoder<Vec<u8>>>,
+    /// No comma is needed before the next event of the first profile.
+    fresh: bool,
 }
+
+/// Contexts that have profiles of their own. More of them share the one of the last.
+const MAX_CONTEXTS: usize = 1 << 8;
 
 /// What has a frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,39 +48,72 @@ impl Speedscope {
         Self { name: name.into(), unit, ..Self::default() }
     }
 
+    /// What is before the events of a profile. The first one names its context only if it is another than 0, which traces
+    /// without contexts have.
+    fn head(&self, context: u64, unit: Unit) -> String {
+        let is_only = self.first == Some(context) && context == 0;
+        let of = if is_only { String::new() } else { format!(", context {context:#x}") };
+        let name = json!(format!("{} ({}){of}", self.name, unit.name()));
+        format!(
+            "{{\"type\":\"evented\",\"name\":{name},\"unit\":\"none\",\"startValue\":0,\"events\":["
+        )
+    }
+
+    /// Starts with the profile of the context that runs.
+    fn start(&mut self, unit: Unit, out: &mut dyn Write) -> io::Result<()> {
+        let schema = json!("https://www.speedscope.app/file-format-schema.json");
+        let name = json!(self.name);
+        writeln!(out, "{{\"$schema\":{schema},\"exporter\":\"hartrace\",\"name\":{name},")?;
+        (self.first, self.fresh) = (Some(self.context), true);
+        write!(out, "\"profiles\":[{}", self.head(self.context, unit))
+    }
+
     fn events(
         &mut self,
         calls: &mut Log,
         names: &Names<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        if !self.started {
-            let schema = json!("https://www.speedscope.app/file-format-schema.json");
-            let name = json!(self.name);
-            writeln!(out, "{{\"$schema\":{schema},\"exporter\":\"hartrace\",\"name\":{name},")?;
-            let profile = json!(format!("{} ({})", self.name, calls.unit().name()));
-            write!(
-                out,
-                "\"profiles\":[{{\"type\":\"evented\",\"name\":{profile},\"unit\":\"none\","
-            )?;
-            write!(out, "\"startValue\":0,\"events\":[")?;
-        }
+        let unit = calls.unit();
         for (When { time: at, .. }, happened) in calls.take() {
             let (kind, entered) = match happened {
-                Happened::Enter(callee) => ('O', Entered::Function(names.one(callee))),
-                Happened::Leave(callee) => ('C', Entered::Function(names.one(callee))),
+                Happened::Enter(callee) | Happened::Resume(callee) => {
+                    ('O', Entered::Function(names.one(callee)))
+                }
+                Happened::Leave(callee) | Happened::Suspend(callee) => {
+                    ('C', Entered::Function(names.one(callee)))
+                }
                 Happened::EnterTurns(times) => ('O', Entered::Turns(times)),
                 Happened::LeaveTurns(times) => ('C', Entered::Turns(times)),
-                // All functions are left before.
-                Happened::Context(_) | Happened::Gap | Happened::Back => continue,
+                // All functions are suspended before.
+                Happened::Context(context) => {
+                    self.context = context;
+                    continue;
+                }
+                Happened::Gap | Happened::Back => continue,
             };
             let next = self.entered.len();
             let frame = *self.frames.entry(entered).or_insert_with(|| {
                 self.entered.push(entered);
                 next
             });
-            let comma = if std::mem::replace(&mut self.started, true) { "," } else { "" };
-            write!(out, "{comma}\n{{\"type\":\"{kind}\",\"frame\":{frame},\"at\":{at}}}")?;
+            if self.first.is_none() {
+                self.start(unit, out)?;
+            }
+            let event = format!("\n{{\"type\":\"{kind}\",\"frame\":{frame},\"at\":{at}}}");
+            if self.first == Some(self.context) {
+                let comma = if std::mem::take(&mut self.fresh) { "" } else { "," };
+                write!(out, "{comma}{event}")?;
+                continue;
+            }
+            let is_known = self.others.contains_key(&self.context);
+            let last = self.others.last_key_value().map(|(last, _)| *last);
+            let profile = match last.filter(|_| !is_known && self.others.len() >= MAX_CONTEXTS) {
+                Some(last) => last,
+                None => self.context,
+            };
+            let fast = || DeflateEncoder::new(Vec::new(), Compression::fast());
+            write!(self.others.entry(profile).or_insert_with(fast), "{event},")?;
         }
         Ok(())
     }
@@ -102,13 +148,31 @@ impl CallForm for Speedscope {
         names: &Names<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let mut end = 0;
+        let (mut end, mut unit) = (0, Unit::default());
         for (_, mut calls, instructions) in all {
             end = calls.finish(instructions);
+            unit = calls.unit();
             self.events(&mut calls, names, out)?;
         }
-        if !self.started {
-            self.events(&mut Log::default(), names, out)?;
+        if self.first.is_none() {
+            self.start(unit, out)?;
+        }
+        for (context, events) in std::mem::take(&mut self.others) {
+            write!(out, "\n],\"endValue\":{end}}},\n{}", self.head(context, unit))?;
+            let packed = events.finish()?;
+            let mut events = DeflateDecoder::new(packed.as_slice());
+            // Each event has a comma behind it, the last one too.
+            let (mut piece, mut held) = ([0; 1 << 12], Vec::new());
+            loop {
+                let count = events.read(&mut piece)?;
+                let more = piece.get(..count).unwrap_or_default();
+                if more.is_empty() {
+                    break;
+                }
+                out.write_all(&held)?;
+                held = more.to_owned();
+            }
+            out.write_all(held.strip_suffix(b",").unwrap_or(&held))?;
         }
         let frames = self.entered.iter().map(|entered| match *entered {
             Entered::Turns(times) => json!({"name": more_turns(times)}),

@@ -1,7 +1,7 @@
 //! What functions have executed, and who has called whom.
 
 use crate::calls::{Callee, Turns};
-use hartrace_decoder::calls::{Frame, Visit, Why};
+use hartrace_decoder::calls::{Frame, Note, Visit};
 use std::collections::HashMap;
 
 /// What a function has executed, without what was inlined into it.
@@ -37,7 +37,8 @@ impl Cost {
     }
 }
 
-/// Calls of a function by another one, and the instructions in these calls.
+/// Calls of a function by another one, and the instructions in these calls. A call of a function that is active already adds no
+/// instructions: those of the call that it is within contain them.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Called {
     pub(super) times: u64,
@@ -67,7 +68,9 @@ struct Active {
     /// The function whose code it is.
     code: usize,
     since: u64,
-    called: bool,
+    /// When it was entered, and how many instructions it had executed when it was resumed.
+    entered: u64,
+    before: u64,
 }
 
 impl Costs {
@@ -110,21 +113,9 @@ impl Costs {
         self.counted = at;
     }
 
-    /// Whether a function is entered because it was called. If its stack is only taken up again, so is its caller, after the
-    /// same number of instructions; a caller executes at least the call itself.
-    fn is_called(&self, frame: &Frame, at: u64) -> bool {
-        match frame.why {
-            Why::Unknown | Why::Inlined(_) => false,
-            Why::Trap { .. } => true,
-            Why::Call | Why::TailCall => self.active.last().is_none_or(|top| top.since != at),
-        }
-    }
-}
-
-impl Visit for Costs {
-    fn enter(&mut self, frame: &Frame, at: u64) {
+    /// A function is active from here on; returns its place.
+    fn activate(&mut self, frame: &Frame, at: u64, [entered, before]: Note) -> usize {
         self.count(at);
-        let called = self.is_called(frame, at);
         let callee = Callee::from(frame);
         let inside = match callee {
             Callee::Function(_) => None,
@@ -132,32 +123,66 @@ impl Visit for Costs {
         };
         let function = self.place(callee, inside);
         let code = inside.unwrap_or(function);
-        self.active.push(Active { function, code, since: at, called });
+        self.active.push(Active { function, code, since: at, entered, before });
         if let Some(cost) = self.functions.get_mut(function) {
             cost.active = cost.active.saturating_add(1);
-            cost.calls = cost.calls.saturating_add(self.turns.all(called.into()));
+        }
+        function
+    }
+}
+
+impl Visit for Costs {
+    fn enter(&mut self, frame: &Frame, at: u64) {
+        let caller = self.active.last().map(|caller| caller.function);
+        let function = self.activate(frame, at, [at, 0]);
+        // What is inlined is not called.
+        if Callee::from(frame).is_inlined() {
+            return;
+        }
+        let times = self.turns.all(1);
+        if let Some(cost) = self.functions.get_mut(function) {
+            cost.calls = cost.calls.saturating_add(times);
+        }
+        if let Some(caller) = caller {
+            let sum = self.calls.entry((caller, function)).or_default();
+            sum.times = sum.times.saturating_add(times);
         }
     }
 
-    fn leave(&mut self, _: &Frame, at: u64) {
+    fn leave(&mut self, frame: &Frame, at: u64) {
+        self.suspend(frame, at);
+    }
+
+    fn suspend(&mut self, _: &Frame, at: u64) -> Note {
         self.count(at);
-        let Some(Active { function, since, called, .. }) = self.active.pop() else { return };
+        let Some(Active { function, since, entered, before, .. }) = self.active.pop() else {
+            return Note::default();
+        };
         self.fewest = self.fewest.min(self.active.len());
         let insns = at.saturating_sub(since);
+        let length = before.saturating_add(insns);
+        let mut is_outermost = false;
         if let Some(cost) = self.functions.get_mut(function) {
             cost.active = cost.active.saturating_sub(1);
-            if cost.active == 0 {
+            is_outermost = cost.active == 0;
+            if is_outermost {
                 cost.total = cost.total.saturating_add(self.turns.all(insns));
             }
-            if insns > cost.longest.1 {
-                cost.longest = (since, insns);
+            if length > cost.longest.1 {
+                cost.longest = (entered, length);
             }
         }
         if let Some(caller) = self.active.last() {
             let sum = self.calls.entry((caller.function, function)).or_default();
-            sum.times = sum.times.saturating_add(self.turns.all(called.into()));
-            sum.insns = sum.insns.saturating_add(self.turns.all(insns));
+            if is_outermost {
+                sum.insns = sum.insns.saturating_add(self.turns.all(insns));
+            }
         }
+        [entered, length]
+    }
+
+    fn resume(&mut self, frame: &Frame, at: u64, note: Option<Note>) {
+        self.activate(frame, at, note.unwrap_or([at, 0]));
     }
 
     fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
@@ -170,6 +195,7 @@ impl Visit for Costs {
         // What the first turn has entered, and not left, was entered by the last.
         for active in self.active.iter_mut().skip(self.fewest) {
             active.since = active.since.saturating_add(self.turns.more);
+            active.entered = active.entered.saturating_add(self.turns.more);
         }
         self.counted = self.turns.end(at);
     }
@@ -178,6 +204,7 @@ impl Visit for Costs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hartrace_decoder::calls::Why;
 
     fn frame(function: u64, why: Why) -> Frame {
         Frame { function, returns: None, why }
@@ -193,7 +220,7 @@ mod tests {
     fn recursion_counts_once() {
         let mut costs = Costs::default();
         let (main, other) = (frame(1, Why::Unknown), frame(2, Why::Call));
-        costs.enter(&main, 0);
+        costs.resume(&main, 0, None);
         costs.enter(&other, 10);
         costs.enter(&other, 15);
         costs.leave(&other, 18);
@@ -202,7 +229,7 @@ mod tests {
         assert_eq!(cost(&mut costs, 1), (11, 31, 0, (0, 31)));
         assert_eq!(cost(&mut costs, 2), (20, 20, 2, (10, 20)));
         assert_eq!(costs.calls[&(0, 1)], Called { times: 1, insns: 20 });
-        assert_eq!(costs.calls[&(1, 1)], Called { times: 1, insns: 3 });
+        assert_eq!(costs.calls[&(1, 1)], Called { times: 1, insns: 0 });
         let mut both = costs.clone();
         both.merge(&costs);
         assert_eq!(cost(&mut both, 2), (40, 40, 4, (10, 20)));
@@ -210,15 +237,18 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_that_is_taken_up_again_is_no_call() {
+    fn a_function_that_waits_is_called_once_and_its_length_is_what_it_executed() {
         let mut costs = Costs::default();
         let (main, other) = (frame(1, Why::Unknown), frame(2, Why::Call));
-        for (from, to) in [(0, 10), (50, 60)] {
-            costs.enter(&main, from);
-            costs.enter(&other, if from == 0 { 3 } else { from });
-            costs.leave(&other, to);
-            costs.leave(&main, to);
-        }
-        assert_eq!(cost(&mut costs, 2).2, 1);
+        costs.resume(&main, 0, None);
+        costs.enter(&other, 3);
+        let notes = [costs.suspend(&other, 10), costs.suspend(&main, 10)];
+        costs.resume(&main, 50, Some(notes[1]));
+        costs.resume(&other, 50, Some(notes[0]));
+        costs.leave(&other, 60);
+        costs.leave(&main, 61);
+        assert_eq!(cost(&mut costs, 1), (4, 21, 0, (0, 21)));
+        assert_eq!(cost(&mut costs, 2), (17, 17, 1, (3, 17)));
+        assert_eq!(costs.calls[&(0, 1)], Called { times: 1, insns: 17 });
     }
 }

@@ -4,9 +4,9 @@ use super::SPANS;
 use super::anchors::Anchors;
 use super::costs::Costs;
 use super::lanes::{Lanes, higher};
-use crate::calls::{CallForm, Names, TURNS_DRAWN};
+use crate::calls::{CallForm, Names, TURNS_DRAWN, Tree};
 use hartrace_decoder::Time;
-use hartrace_decoder::calls::{CallStack, Frame, Transfers, Visit, Why};
+use hartrace_decoder::calls::{CallStack, Frame, Note, Transfers, Visit, Why};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -19,6 +19,8 @@ pub(super) struct Graph {
     /// Sources that have ended.
     pub(super) ended: Vec<(Option<u16>, Lanes, Anchors)>,
     pub(super) costs: Costs,
+    /// The call stacks of each source, and the number of its instructions.
+    pub(super) trees: Vec<(Option<u16>, Tree, u64)>,
     pub(super) instructions: u64,
     /// Instructions of the longest source.
     pub(super) length: u64,
@@ -48,6 +50,7 @@ impl Graph {
 pub(super) struct Drawn {
     lanes: Lanes,
     costs: Costs,
+    tree: Tree,
     anchors: Anchors,
     /// For each inlined copy of a function, the one that stands for all of them.
     ones: Arc<[u32]>,
@@ -73,21 +76,38 @@ impl Visit for Drawn {
         let frame = self.one(frame);
         self.lanes.enter(&frame, at);
         self.costs.enter(&frame, at);
+        self.tree.enter(&frame, at);
     }
 
     fn leave(&mut self, frame: &Frame, at: u64) {
         self.lanes.leave(frame, at);
         self.costs.leave(frame, at);
+        self.tree.leave(frame, at);
+    }
+
+    fn suspend(&mut self, frame: &Frame, at: u64) -> Note {
+        self.lanes.suspend(frame, at);
+        self.tree.suspend(frame, at);
+        self.costs.suspend(frame, at)
+    }
+
+    fn resume(&mut self, frame: &Frame, at: u64, note: Option<Note>) {
+        let frame = self.one(frame);
+        self.lanes.resume(&frame, at, note);
+        self.costs.resume(&frame, at, note);
+        self.tree.resume(&frame, at, note);
     }
 
     fn begin_turns(&mut self, at: u64, times: u64, more: u64) {
         self.lanes.begin_turns(at, times, more);
         self.costs.begin_turns(at, times, more);
+        self.tree.begin_turns(at, times, more);
     }
 
     fn end_turns(&mut self, at: u64) {
         self.lanes.end_turns(at);
         self.costs.end_turns(at);
+        self.tree.end_turns(at);
     }
 
     fn context(&mut self, context: u64, at: u64) {
@@ -141,6 +161,7 @@ impl CallForm for Graph {
         for (source, calls, instructions) in all {
             self.ended.push((source, calls.lanes, calls.anchors));
             self.costs.merge(&calls.costs);
+            self.trees.push((source, calls.tree, instructions));
             self.instructions = self.instructions.saturating_add(instructions);
             self.length = self.length.max(instructions);
         }
@@ -161,9 +182,11 @@ mod tests {
             let most = if seed % 30 == 0 { 6000 } else { 300 };
             let trace = trace(&mut Dice::new(seed), most);
             let [each, counted] = [false, true].map(|counted| {
-                let (_, graph) = follow(Graph::default(), &trace, counted);
+                let (_, mut graph) = follow(Graph::default(), &trace, counted);
+                let stacks: Vec<_> =
+                    graph.trees.iter_mut().map(|(_, tree, insns)| tree.totals(*insns)).collect();
                 let calls: BTreeMap<_, _> = graph.costs.calls.clone().into_iter().collect();
-                let sums = (graph.costs.functions, calls, graph.instructions);
+                let sums = (graph.costs.functions, calls, stacks, graph.instructions);
                 (sums, format!("{:?}", graph.ended))
             });
             assert_eq!(each.0, counted.0, "seed {seed}: {trace:?}");

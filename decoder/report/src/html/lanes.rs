@@ -1,7 +1,7 @@
 //! A timeline of calls that stays small, however long the trace is.
 
 use crate::calls::{Callee, Turns};
-use hartrace_decoder::calls::{Frame, Visit};
+use hartrace_decoder::calls::{Frame, Note, Visit};
 use std::collections::BTreeMap;
 
 /// Deeper calls are not drawn.
@@ -19,24 +19,32 @@ pub(super) struct Span {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) row: u16,
-    /// `None` if they are of several functions.
+    /// The function; of several, the one that executed more than half, if there is one. A gap has none.
     pub(super) function: Option<Callee>,
+    /// Calls that start here. Where a function goes on after it has waited, there is none.
     pub(super) calls: u64,
     /// Instructions in these calls.
     pub(super) busy: u64,
+    /// Instructions in those of `function`, at least: by how many more than others it leads, or all if there are no others.
+    pub(super) most: u64,
 }
 
 impl Span {
     fn is_long(&self, threshold: u64) -> bool {
-        self.calls == 1 && self.busy >= threshold
+        self.calls <= 1 && self.busy >= threshold
     }
 
     fn add(&mut self, next: &Self) {
         self.end = self.end.max(next.end);
         self.calls = self.calls.saturating_add(next.calls);
         self.busy = self.busy.saturating_add(next.busy);
-        if self.function != next.function {
-            self.function = None;
+        // A majority vote: what executed more than half is found, whatever the order.
+        if self.function == next.function {
+            self.most = self.most.saturating_add(next.most);
+        } else if next.most > self.most {
+            (self.function, self.most) = (next.function, next.most.saturating_sub(self.most));
+        } else {
+            self.most = self.most.saturating_sub(next.most);
         }
     }
 }
@@ -90,8 +98,8 @@ pub(super) struct Lanes {
     /// Calls that are not drawn, since they are too deep or of too many contexts.
     pub(super) left_out: u64,
     context: u64,
-    /// Functions that are active, with the number of instructions before each.
-    open: Vec<(Callee, u64)>,
+    /// Functions that are active, with the number of instructions before each, and whether they were called there.
+    open: Vec<(Callee, u64, bool)>,
     threshold: u64,
     turns: Turns,
     /// The fewest active functions since the turns began.
@@ -141,17 +149,25 @@ pub(super) fn higher(threshold: u64) -> u64 {
 
 impl Visit for Lanes {
     fn enter(&mut self, frame: &Frame, at: u64) {
-        self.open.push((frame.into(), at));
+        self.open.push((frame.into(), at, true));
     }
 
     fn leave(&mut self, _: &Frame, at: u64) {
-        let Some((function, start)) = self.open.pop() else { return };
+        let Some((function, start, called)) = self.open.pop() else { return };
         self.fewest = self.fewest.min(self.open.len());
+        if !called && start == at {
+            return; // It waits until the end of the trace, or for another thread that waits at once.
+        }
         let row = u16::try_from(self.open.len()).unwrap_or(u16::MAX);
         let busy = self.turns.all(at.saturating_sub(start));
         // Calls of all turns are drawn together.
-        let (end, calls) = (at.saturating_add(self.turns.more), self.turns.times);
-        self.add(Span { start, end, row, function: Some(function), calls, busy });
+        let end = at.saturating_add(self.turns.more);
+        let calls = self.turns.all(called.into());
+        self.add(Span { start, end, row, function: Some(function), calls, busy, most: busy });
+    }
+
+    fn resume(&mut self, frame: &Frame, at: u64, _: Option<Note>) {
+        self.open.push((frame.into(), at, false));
     }
 
     fn begin_turns(&mut self, _: u64, times: u64, more: u64) {
@@ -160,7 +176,7 @@ impl Visit for Lanes {
 
     fn end_turns(&mut self, at: u64) {
         // What the first turn has entered, and not left, was entered by the last.
-        for (_, since) in self.open.iter_mut().skip(self.fewest) {
+        for (_, since, _) in self.open.iter_mut().skip(self.fewest) {
             *since = since.saturating_add(self.turns.more);
         }
         self.turns.end(at);
@@ -171,7 +187,8 @@ impl Visit for Lanes {
     }
 
     fn gap(&mut self, at: u64) {
-        let gap = Span { start: at, end: at, row: 0, function: None, calls: 1, busy: 0 };
+        let (row, function, calls, busy, most) = (0, None, 1, 0, 0);
+        let gap = Span { start: at, end: at, row, function, calls, busy, most };
         self.gaps.add(gap, self.threshold);
     }
 }
@@ -213,6 +230,7 @@ mod tests {
             function: function.map(Callee::from),
             calls,
             busy,
+            most: busy,
         };
         assert_eq!(
             lanes.lanes[&0].spans,
@@ -230,12 +248,15 @@ mod tests {
         let mut lanes = lanes();
         lanes.fit(10);
         for turn in 0..500 {
-            lanes.enter(&frame(4 + turn % 2), 30_000 + 4 * turn);
-            lanes.leave(&frame(4 + turn % 2), 30_003 + 4 * turn);
+            // Of three calls, two are of one function.
+            lanes.enter(&frame(4 + u64::from(turn % 3 == 0)), 30_000 + 4 * turn);
+            lanes.leave(&frame(0), 30_003 + 4 * turn);
         }
         let last = *lanes.lanes[&0].spans.last().unwrap();
         assert_eq!((last.start, last.end, last.row), (30_000, 31_999, 0));
-        assert_eq!((last.function, last.calls, last.busy), (None, 500, 1500));
+        assert_eq!((last.function, last.calls, last.busy), (Some(Callee::from(4)), 500, 1500));
+        // 333 calls of it with 3 instructions each, and 167 of the other.
+        assert_eq!(last.most, 3 * (333 - 167));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The page itself.
 
 use super::code::{Code, CodeData};
+use super::flames::{FlameData, flames};
 use super::tables::{self, ClockData, EdgeRow, FunctionRow, GapRow, LaneData};
 use super::{Html, SourceRoots, safe};
 use crate::source::SourceCounts;
@@ -12,9 +13,10 @@ use std::io::{self, Write};
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 const THEME: &str = include_str!("page/theme.js");
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     include_str!("page/data.js"),
     include_str!("page/timeline.js"),
+    include_str!("page/flames.js"),
     include_str!("page/tables.js"),
     include_str!("page/code.js"),
     include_str!("page/main.js"),
@@ -29,8 +31,14 @@ pub struct About {
     pub protocol: String,
     /// The command that made the capture, if known.
     pub command: Option<String>,
+    /// What part of the trace the page shows, if not all.
+    pub window: Option<String>,
+    /// What ended the run before the program did, if known.
+    pub ended_early: Option<String>,
     /// The programs.
     pub programs: Vec<String>,
+    /// Why the page may not show what was executed, in sentences: see [`doubts`](super::doubts).
+    pub doubts: Vec<String>,
     /// Where their sources may be.
     #[serde(skip)]
     pub roots: SourceRoots,
@@ -58,6 +66,9 @@ struct Data<'a> {
     /// Caller, callee, calls, instructions.
     graph: Vec<(usize, usize, u64, u64)>,
     lanes: Vec<LaneData>,
+    flames: Vec<FlameData>,
+    /// Smaller stacks are not in the flame graph.
+    finest: u64,
     edges: Vec<EdgeRow>,
     loops: Vec<EdgeRow>,
     code: CodeData,
@@ -97,6 +108,7 @@ pub(super) fn write(
         lanes.extend(tables::lanes(*source, clock, own, &numbered));
         left_out = left_out.saturating_add(own.left_out);
     }
+    let (flames, finest) = flames(&mut graph.trees, &numbered);
     let mut all = Frequencies::default();
     for sum in frequencies.into_values() {
         all.merge(sum);
@@ -134,6 +146,8 @@ pub(super) fn write(
         functions: numbered.rows,
         graph: numbered.graph,
         lanes,
+        flames,
+        finest,
         edges,
         loops,
         code,

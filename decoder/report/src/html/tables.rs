@@ -5,7 +5,6 @@ use super::costs::Costs;
 use super::events::Events;
 use super::lanes::{Lane, Lanes};
 use crate::calls::{Callee, Names};
-use crate::ordered::leaves;
 use hartrace_capture::programs::address;
 use hartrace_decoder::calls::Functions;
 use hartrace_decoder::{Edge, Leaves};
@@ -43,6 +42,13 @@ pub(super) struct Numbered {
     numbers: HashMap<Callee, usize>,
     /// What they are, in their order.
     pub(super) callees: Vec<Callee>,
+}
+
+impl Numbered {
+    /// The number of a function plus 1, or 0 if it has none.
+    pub(super) fn number(&self, callee: Callee) -> u64 {
+        self.numbers.get(&callee).map_or(0, |number| (*number as u64).saturating_add(1))
+    }
 }
 
 /// Numbers functions: those that executed most come first.
@@ -84,8 +90,8 @@ pub(super) struct LaneData {
     /// Which of the clocks tells its time.
     clock: usize,
     /// For each span: its start after that of the one before, its length, twice its row, and the number of its function
-    /// plus 1, or 0 for several. If 1 is added to twice the row, several calls are drawn together: their number and their
-    /// instructions follow.
+    /// plus 1, or 0 for none. If 1 is added to twice the row, several calls are drawn together: their number, their
+    /// instructions, and at least how many of these are of the function follow.
     spans: Vec<u64>,
     /// For each mark: its start after that of the one before, its length, and how many gaps it stands for.
     gaps: Vec<u64>,
@@ -136,14 +142,13 @@ impl From<&Anchors> for ClockData {
 fn spans(lane: &Lane, numbered: &Numbered) -> Vec<u64> {
     let (mut flat, mut before) = (Vec::new(), 0);
     for span in &lane.spans {
-        let function = span.function.and_then(|function| numbered.numbers.get(&function));
-        let function = function.map_or(0, |number| (*number as u64).saturating_add(1));
+        let function = span.function.map_or(0, |function| numbered.number(function));
         let joined = u64::from(span.calls > 1);
         let length = span.end.saturating_sub(span.start);
         let row = u64::from(span.row) << 1 | joined;
         flat.extend([span.start.saturating_sub(before), length, row, function]);
         if joined == 1 {
-            flat.extend([span.calls, span.busy]);
+            flat.extend([span.calls, span.busy, span.most]);
         }
         before = span.start;
     }
@@ -209,7 +214,7 @@ pub(super) fn edges(
         EdgeRow {
             from: address(edge.from, xlen),
             to: address(edge.to, xlen),
-            kind: leaves(edge.kind),
+            kind: edge.kind.name(),
             count: *count,
             from_place: names.name(edge.from),
             to_place: names.name(edge.to),

@@ -112,7 +112,7 @@ impl Profiles {
         loop {
             let instance = sources.instances().get(number as usize)?;
             let function = sources.function(instance.function)?;
-            stack.push((offset(at, function.declared?.line), &function.name));
+            stack.push((offset(at, function.declared?.line), &function.linkage));
             match instance.call {
                 Some((caller, line)) => (number, at) = (caller, line),
                 None => break,
@@ -153,7 +153,7 @@ impl SourceForm for Autofdo {
             }
         }
         for instance in sources.instances().iter().filter(|instance| instance.call.is_none()) {
-            let name = sources.function(instance.function).map(|function| &function.name);
+            let name = sources.function(instance.function).map(|function| &function.linkage);
             if let Some(profile) = name.and_then(|name| profiles.functions.get_mut(name)) {
                 profile.head = profile.head.saturating_add(counts.entered(instance.entry));
             }
@@ -174,7 +174,7 @@ impl Counted<'_, '_> {
             let instance = self.sources.instances().get(number as usize)?;
             match instance.call {
                 Some((caller, _)) => number = caller,
-                None => return Some(&self.sources.function(instance.function)?.name),
+                None => return Some(&self.sources.function(instance.function)?.linkage),
             }
         }
     }
@@ -195,7 +195,7 @@ impl Counted<'_, '_> {
             },
         };
         let place = self.symbols.place(edge.to).filter(|place| call && place.offset == 0)?;
-        Some(self.top(edge.to).unwrap_or(place.name))
+        Some(self.top(edge.to).unwrap_or(place.linkage))
     }
 }
 

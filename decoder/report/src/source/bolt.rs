@@ -16,11 +16,11 @@ impl SourceForm for Bolt {
         for function in counted.symbols.functions() {
             // BOLT numbers functions of the same name that are local to their files, by address.
             let name = if function.local {
-                let number = seen.entry(function.name).or_default();
+                let number = seen.entry(function.linkage).or_default();
                 *number = number.saturating_add(1);
-                format!("{}/{number}", function.name)
+                format!("{}/{number}", function.linkage)
             } else {
-                function.name.to_owned()
+                function.linkage.to_owned()
             };
             names.insert(function.range.start, name);
         }

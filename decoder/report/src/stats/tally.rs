@@ -114,6 +114,7 @@ impl From<&PacketCounts> for Stats {
             total: (&all).into(),
             lengths: readable.iter().collect(),
             ended: false,
+            ended_early: None,
             program: None,
             bits: counts.bits,
             modes: counts.modes.iter().map(ToString::to_string).collect(),

@@ -1,11 +1,11 @@
 //! Execution by QEMU.
 
-use super::{CHUNK, Ending, Problem, Program, ProgramError};
+use super::{CHUNK, Ending, Loaded, Problem, Program, ProgramError, Progress};
 use crate::executed::Instructions;
-use crate::qemu::{Mode, Qemu, QemuError};
+use crate::qemu::{Mapped, Mode, Qemu, QemuError, Streams};
 use hartrace_capture::output::Scratch;
-use hartrace_etrace::ingress::Retired;
-use hartrace_iss::Exit;
+use hartrace_iss::{Exit, Mapping};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::ops::ControlFlow;
@@ -54,35 +54,74 @@ impl Program {
         Ok(Placed { _folder: folder, elf, input, files })
     }
 
-    pub(super) fn execute_by_qemu<E: From<ProgramError>>(
+    pub(super) fn follow_qemu<E: From<ProgramError>>(
         &self,
         limit: u64,
-        mut take: impl FnMut(&[Retired]) -> Result<(), E>,
+        mut take: impl FnMut(Progress<'_>) -> Result<(), E>,
     ) -> Result<Ending, E> {
-        // Its file may be compressed.
         let placed = self.place().map_err(|problem| self.error(problem))?;
+        let own = fs::canonicalize(&placed.elf).unwrap_or_else(|_| placed.elf.clone());
         let name = self.path.as_ref().map_or(self.name.as_ref(), |path| path.as_os_str());
         // A program of a file that is given nothing to read may open the files of the current folder.
-        let given = self.path.is_none() || !self.input.is_empty() || !self.files.is_empty();
+        let given = self.shared.is_none()
+            && (self.path.is_none() || !self.input.is_empty() || !self.files.is_empty());
+        let mut loaded = self.loaded();
+        let load = |loaded: &mut Loaded, mapped: Vec<Mapped>| {
+            let (mut files, mut code): (Vec<Mapping>, Vec<_>) = Default::default();
+            for mapped in mapped {
+                match mapped {
+                    Mapped::File(mapping) => files.push(mapping),
+                    Mapped::Code(address, bytes) => code.push((address, bytes)),
+                }
+            }
+            let (own, others): (Vec<_>, Vec<_>) =
+                files.into_iter().partition(|mapping| Path::new(&mapping.file) == own);
+            let mut more = self.load(loaded, &others)?;
+            for mapping in &own {
+                more |= self.load_own(loaded, mapping)?;
+            }
+            for (address, bytes) in &code {
+                more |= loaded.add_kernel_code(*address, bytes);
+            }
+            Ok::<_, ProgramError>(more)
+        };
+        // Code that was mapped, of which nothing has been executed yet.
+        let mapped = RefCell::new(Vec::new());
         let (mut rows, mut done, mut result) = (Vec::new(), 0, Ok(()));
-        let instructions = Instructions::of(&self.image);
         // A program has few blocks, and executes them often.
         let mut counts: HashMap<(u64, u32), u64> = HashMap::new();
         let run = Qemu::new().and_then(|qemu| {
-            let qemu = qemu.silent().named(name);
+            let streams = match &self.shared {
+                None => Streams::None,
+                Some(shared) if self.is_bare() => Streams::Printed(shared.print.clone()),
+                Some(shared) => Streams::Shared { to_stderr: shared.to_stderr },
+            };
+            let variables = self.shared.as_ref().map(|shared| shared.variables.clone());
+            let qemu = qemu.with(streams).named(name).stopped_by(self.stop);
+            let qemu = variables.into_iter().fold(qemu, Qemu::variables);
             let qemu = if given { qemu.reading(&placed.input, &placed.files) } else { qemu };
+            let qemu = self.sysroot.iter().fold(qemu, Qemu::with_sysroot);
             let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
             // The machine that supports `tohost`. Its reset code is not in the program.
             let (qemu, mode, arguments) = match self.is_bare() {
                 true => (qemu.from(self.entry()), Mode::System, MACHINE.to_vec()),
                 false => (qemu, Mode::User, arguments),
             };
-            qemu.run(&placed.elf, &arguments, mode, |row| {
-                rows.push(*row);
+            let maps = |mapping| mapped.borrow_mut().push(mapping);
+            qemu.run_mapped(&placed.elf, &arguments, mode, maps, |row| {
+                let new = mapped.take();
+                if !new.is_empty() {
+                    result = load(&mut loaded, new).map_err(E::from).and_then(|more| match more {
+                        true => take(Progress::Loaded(&loaded)),
+                        false => Ok(()),
+                    });
+                }
+                let instructions = Instructions::of(&loaded.image);
                 let count = || instructions.between(row.iaddr, row.next_address());
                 done += *counts.entry((row.iaddr, row.iretire)).or_insert_with(count);
-                if rows.len() as u64 >= CHUNK {
-                    result = take(&rows);
+                rows.push(*row);
+                if result.is_ok() && rows.len() as u64 >= CHUNK {
+                    result = take(Progress::Rows(&rows));
                     rows.clear();
                 }
                 match result.is_ok() && done < limit {
@@ -91,11 +130,18 @@ impl Program {
                 }
             })
         });
-        let ended = run.map_err(|error| self.error(error))?;
         result?;
-        take(&rows)?;
-        let exit = ended.code.map_or(Exit::Limit, Exit::Exited);
-        let (instructions, tvec, unknown_calls) = (ended.instructions, Vec::new(), Vec::new());
-        Ok(Ending { exit, instructions, tvec, unknown_calls })
+        // What was executed before a run failed was executed.
+        if run.is_ok() || !rows.is_empty() {
+            take(Progress::Rows(&rows))?;
+        }
+        let (exit, instructions) = match run {
+            Ok(ended) => (ended.code.map_or(Exit::Limit, Exit::Exited), ended.instructions),
+            Err(QemuError::Killed { signal, instructions, .. }) => {
+                (Exit::Killed(signal), instructions)
+            }
+            Err(error) => return Err(self.error(error).into()),
+        };
+        Ok(Ending { exit, instructions, tvec: Vec::new(), unknown_calls: Vec::new() })
     }
 }

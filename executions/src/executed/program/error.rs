@@ -1,5 +1,6 @@
 //! Errors of executing a program.
 
+use super::missing_calls;
 use crate::qemu::QemuError;
 use hartrace_decoder::ElfError;
 use hartrace_iss::{Exit, LoadError};
@@ -22,9 +23,21 @@ impl ProgramError {
     pub fn hint(&self) -> Option<&'static str> {
         match self.problem {
             Problem::Unsupported { .. } => Some("build for rv32gc or rv64gc"),
+            Problem::NoLinker { .. } => Some(
+                "--sysroot DIR with the libraries of its machine (Debian: libc6-riscv64-cross), or link it with -static",
+            ),
+            Problem::Replaced { .. } => {
+                Some("our hart, on which no address of code is used again (without --with qemu)")
+            }
+            Problem::NoEntry => Some("a program that uses it"),
+            Problem::NoLibrary { .. } => Some("--sysroot DIR with all its libraries"),
+            Problem::NewProcess { .. } => Some(
+                "a program with threads instead, or QEMU, which executes other processes untraced",
+            ),
             Problem::Extension(_) => Some("build without it, or let QEMU execute it"),
             Problem::Failed { .. } => Some("what it needs to succeed, or a --limit before its end"),
             Problem::Fault { .. } => Some("a trap handler, or an address within memory"),
+            Problem::Stuck { .. } => Some("a --limit, if it is meant to run for ever"),
             _ => None,
         }
     }
@@ -53,12 +66,61 @@ pub enum Problem {
     /// QEMU would open another file.
     #[error("QEMU cannot give it a file {0}; try: a name within the current folder, or our hart")]
     FileName(String),
+    /// It is for other programs to load.
+    #[error("a shared library without a first instruction, which cannot be executed alone")]
+    NoEntry,
     /// It runs without an operating system, which could pass arguments to it.
     #[error("a bare-metal program takes no arguments")]
     Arguments,
     /// It runs without an operating system, which could read for it.
     #[error("a bare-metal program reads neither standard input nor files")]
     Reads,
+    /// It is dynamically linked, and its dynamic linker is in none of these folders.
+    #[error("dynamically linked, and there is no {linker} in {}", listed(places))]
+    NoLinker {
+        /// Its dynamic linker.
+        linker: String,
+        /// The folders.
+        places: Vec<PathBuf>,
+    },
+    /// It does not find some of its libraries.
+    #[error("its dynamic linker finds no {} in {}", names.join(", "), sysroot.display())]
+    NoLibrary {
+        /// The libraries.
+        names: Vec<String>,
+        /// Where they should be.
+        sysroot: PathBuf,
+    },
+    /// One of its libraries cannot be read.
+    #[error("its library {}: {why}", path.display())]
+    Library {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A library was loaded where other code was before: a trace is decoded with one program for each address.
+    #[error("its library {} is at {address:#x}, where other code was before", path.display())]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+        /// The address.
+        address: u64,
+    },
+    /// All of its threads wait for each other.
+    #[error("its {threads} threads wait for each other, the last since the system call at {pc:#x}")]
+    Deadlock {
+        /// The address of the system call.
+        pc: u64,
+        /// Their number.
+        threads: u64,
+    },
+    /// It wanted another process.
+    #[error("starts another process at {pc:#x}, which our hart does not have")]
+    NewProcess {
+        /// The address of the system call.
+        pc: u64,
+    },
     /// It was built for an extension that the hart does not implement, and whose instructions would be taken
     /// for others.
     #[error("built for {0}, which our hart does not have")]
@@ -76,11 +138,23 @@ pub enum Problem {
     Failed {
         /// The exit code.
         code: i32,
-        /// System calls that it made, and that our hart does not have.
-        calls: Vec<u64>,
+        /// System calls that it made, and that our hart does not have, each with how often.
+        calls: Vec<(u64, u64)>,
+    },
+    /// A signal ended it, here with what is known of the reason.
+    #[error("ended with {0}")]
+    Signal(String),
+    /// What it should share with this process cannot be had.
+    #[error("it cannot use the streams or the folder of this process: {0}")]
+    Share(std::io::Error),
+    /// It jumps to itself, or waits, where nothing can interrupt it.
+    #[error("waits, or jumps to itself, at {pc:#x} for ever")]
+    Stuck {
+        /// The address of the instruction.
+        pc: u64,
     },
     /// It raised an exception for which it has no handler.
-    #[error("exception {cause} at {pc:#x}, tval {tval:#x}, and no handler")]
+    #[error("{} at address {tval:#x}, by the instruction at {pc:#x}", fault(*cause))]
     Fault {
         /// The address of the instruction.
         pc: u64,
@@ -91,47 +165,30 @@ pub enum Problem {
     },
 }
 
-/// System calls that failed, if any, by name or by number.
-fn failed_calls(calls: &[u64]) -> String {
-    if calls.is_empty() {
-        return String::new();
-    }
-    let names: Vec<String> = calls.iter().map(|call| call_name(*call)).collect();
-    format!("; our hart does not have its system calls {}", names.join(", "))
+/// What the code of an exception means.
+fn fault(cause: u64) -> String {
+    let name = match cause {
+        0 => "misaligned jump",
+        1 | 12 => "fetch fault",
+        3 => "breakpoint",
+        4 => "misaligned load",
+        5 | 13 => "load fault",
+        6 => "misaligned store",
+        7 | 15 => "store fault",
+        _ => return format!("exception {cause}"),
+    };
+    format!("{name} (exception {cause})")
 }
 
-/// The name of a system call that programs may miss.
-fn call_name(number: u64) -> String {
-    const NAMES: [(u64, &str); 24] = [
-        (17, "getcwd"),
-        (23, "dup"),
-        (24, "dup3"),
-        (25, "fcntl"),
-        (34, "mkdirat"),
-        (35, "unlinkat"),
-        (46, "ftruncate"),
-        (49, "chdir"),
-        (59, "pipe2"),
-        (61, "getdents64"),
-        (68, "pwrite64"),
-        (72, "pselect6"),
-        (73, "ppoll"),
-        (101, "nanosleep"),
-        (115, "clock_nanosleep"),
-        (132, "sigaltstack"),
-        (165, "getrusage"),
-        (179, "sysinfo"),
-        (198, "socket"),
-        (216, "mremap"),
-        (220, "clone"),
-        (221, "execve"),
-        (276, "renameat2"),
-        (291, "statx"),
-    ];
-    match NAMES.iter().find(|(known, _)| *known == number) {
-        Some((_, name)) => format!("{name} ({number})"),
-        None => number.to_string(),
-    }
+/// Folders, one after the other.
+fn listed(places: &[PathBuf]) -> String {
+    let places: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+    places.join(", ")
+}
+
+/// System calls that failed, if any.
+fn failed_calls(calls: &[(u64, u64)]) -> String {
+    missing_calls(calls).map_or_else(String::new, |calls| format!("; {calls}"))
 }
 
 impl Problem {
@@ -139,19 +196,11 @@ impl Problem {
     pub(super) fn of(exit: Exit) -> Option<Self> {
         match exit {
             Exit::Unsupported { pc, encoding } => Some(Self::Unsupported { pc, encoding }),
+            Exit::Deadlock { pc, threads } => Some(Self::Deadlock { pc, threads }),
+            Exit::NewProcess { pc } => Some(Self::NewProcess { pc }),
             Exit::Fault { pc, cause, tval } => Some(Self::Fault { pc, cause, tval }),
             _ => None,
         }
-    }
-}
-
-/// Describes how a run ended, unless it ended successfully or at its limit.
-pub fn complaint(exit: Exit) -> Option<String> {
-    match (Problem::of(exit), exit) {
-        (Some(problem), _) => Some(problem.to_string()),
-        (None, Exit::Exited(0) | Exit::Limit | Exit::Stuck { .. }) => None,
-        (None, Exit::Exited(code)) => Some(format!("exit code {code}")),
-        (None, _) => Some("stopped".into()),
     }
 }
 
@@ -160,24 +209,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn missing_system_calls_are_named() {
-        let text = |calls: &[u64]| Problem::Failed { code: 1, calls: calls.to_vec() }.to_string();
+    fn errors_name_program_and_instruction() {
+        let text =
+            |calls: &[(u64, u64)]| Problem::Failed { code: 1, calls: calls.to_vec() }.to_string();
         assert_eq!(text(&[]), "ended with exit code 1");
-        let expected =
-            "ended with exit code 1; our hart does not have its system calls statx (291), 9000";
-        assert_eq!(text(&[291, 9000]), expected);
-    }
-
-    #[test]
-    fn complaints_name_the_instruction() {
-        assert_eq!(complaint(Exit::Exited(0)), None);
-        assert_eq!(complaint(Exit::Limit), None);
-        assert_eq!(complaint(Exit::Exited(3)).as_deref(), Some("exit code 3"));
-        let exit = Exit::Unsupported { pc: 0x8000_0004, encoding: 0x57 };
-        let text = "no instruction 0x00000057 at 0x80000004";
-        assert_eq!(complaint(exit).as_deref(), Some(text));
-        let problem = Problem::of(exit).unwrap();
+        assert!(text(&[(221, 1)]).starts_with("ended with exit code 1; our hart does not have"));
+        let problem = Problem::of(Exit::Unsupported { pc: 0x8000_0004, encoding: 0x57 }).unwrap();
         let error = ProgramError { place: "a.elf".into(), problem };
-        assert_eq!(error.to_string(), format!("a.elf: {text}; try: build for rv32gc or rv64gc"));
+        let expected =
+            "a.elf: no instruction 0x00000057 at 0x80000004; try: build for rv32gc or rv64gc";
+        assert_eq!(error.to_string(), expected);
     }
 }

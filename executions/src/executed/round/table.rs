@@ -1,11 +1,11 @@
 //! Results as a table or as JSON.
 
 use super::{Figures, Line};
-use crate::executed::complaint;
 use hartrace_etrace::Format;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// A line for scripts; keys are stable.
 #[derive(Serialize)]
@@ -26,6 +26,10 @@ struct Record<'a> {
     verified: bool,
     difference: Option<&'a str>,
     ended: Option<&'a str>,
+    /// Of the program, as a shell would have it.
+    exit_status: u8,
+    /// Where the trace is, if it was written.
+    trace: Option<&'a Path>,
     /// Whether the execution was cut by the limit.
     cut: bool,
 }
@@ -87,15 +91,24 @@ impl<W: Write> Table<W> {
                 write!(self.out, " {count:>7}")?;
             }
         }
-        let verdict = match (&line.figures.difference, complaint(line.exit)) {
+        let verdict = match (&line.figures.difference, &line.ended) {
             (Some(difference), _) => format!("NO: {difference}"),
             (None, _) if !line.is_verified() => "NO: another number of instructions".into(),
-            (None, Some(complaint)) => format!("yes; the program ended with {complaint}"),
-            (None, None) => match line.figures.idle {
-                0 if line.is_cut() => "yes, up to the limit".into(),
-                0 => "yes".into(),
-                idle => format!("yes, but for {idle} at the end that no trace contains"),
-            },
+            (None, complaint) => {
+                let cut = if line.is_cut() { ", up to the limit" } else { "" };
+                let idle = match line.figures.idle {
+                    0 => String::new(),
+                    idle => format!(
+                        ", but for {idle} in loops without branches, whose turns no trace tells"
+                    ),
+                };
+                let ended = match complaint {
+                    None => String::new(),
+                    Some(complaint) if line.is_stuck() => format!("; the program {complaint}"),
+                    Some(complaint) => format!("; the program ended with {complaint}"),
+                };
+                format!("yes{cut}{idle}{ended}")
+            }
         };
         let (bits, rate) = (line.bits_per_instruction(), 100.0 * line.compression());
         writeln!(self.out, " {bytes:9} {bits:9.3} {rate:9.2}%  {verdict}")?;
@@ -104,7 +117,6 @@ impl<W: Write> Table<W> {
 
     fn record(&mut self, line: &Line) -> io::Result<()> {
         let figures = &line.figures;
-        let ended = complaint(line.exit);
         let record = Record {
             program: &line.program,
             mode: &line.mode,
@@ -125,7 +137,9 @@ impl<W: Write> Table<W> {
             decoded_per_second: line.rate(figures.decoding),
             verified: line.is_verified(),
             difference: figures.difference.as_deref(),
-            ended: ended.as_deref(),
+            ended: line.ended.as_deref(),
+            exit_status: line.status,
+            trace: line.trace.as_deref(),
             cut: line.is_cut(),
         };
         serde_json::to_writer(&mut self.out, &record).map_err(io::Error::from)?;

@@ -1,16 +1,20 @@
 //! A program in several modes at once.
 
+use super::kept::Kept;
 use super::{Figures, RESYNC, Round, RoundError};
-use crate::executed::{Program, ProgramError, complaint, modes};
+use crate::executed::{Instructions, Loaded, Program, ProgramError, Progress};
 use hartrace_capture::contents::Contents;
-use hartrace_capture::description::{Description, Traced};
+use hartrace_capture::description::{At, Description, Traced};
 use hartrace_capture::framing::Kind;
 use hartrace_capture::output::{CaptureOutput, FileError};
 use hartrace_capture::params::{Draft, Resync};
+use hartrace_decoder::Image;
 use hartrace_etrace::ingress::{Privilege, Retired};
 use hartrace_etrace::{Ioptions, Unit};
 use hartrace_iss::Exit;
-use std::path::Path;
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -40,12 +44,35 @@ pub struct Line {
     pub execution: Duration,
     /// The figures of the round trip.
     pub figures: Figures,
-    /// How the program ended.
+    /// How the program ended; as if cut by the limit, if an error ended the run.
     pub exit: Exit,
+    /// The exit status that a shell would have of the program.
+    pub status: u8,
+    /// How the program or the run ended, if not in success or at the limit.
+    pub ended: Option<String>,
+    /// Whether what was traced is not all that the program would have done, and it did not end itself.
+    pub early: bool,
+    /// System calls that our hart does not have, each with how often the program made it.
+    pub unknown_calls: Vec<(u64, u64)>,
+    /// The code that was executed.
+    pub loaded: Loaded,
     /// Contents of the trap vector registers by privilege, if the mode requires them.
     pub tvec: Vec<(u8, u64)>,
     /// The trace, if one is wanted, until [`Line::save`].
     pub capture: Option<CaptureOutput>,
+    /// How many instructions are in a trace that could not be written to its end.
+    pub kept: Option<u64>,
+    /// Where the trace is, once it is in its place.
+    pub trace: Option<PathBuf>,
+}
+
+/// What a trial has found.
+#[derive(Debug)]
+pub struct Ran<E> {
+    /// The results, by mode.
+    pub lines: Vec<Line>,
+    /// The error that ended the run, if one did. The results are those of what was executed before.
+    pub stopped: Option<E>,
 }
 
 impl Trial<'_> {
@@ -54,21 +81,24 @@ impl Trial<'_> {
     ///
     /// # Errors
     ///
-    /// If the program cannot be executed or encoded, and those of `output` and `progress`. A difference
-    /// between what was executed and what was decoded is not an error: the lines report it.
+    /// If the program cannot be executed or encoded, and those of `output` and `progress`, before anything was executed;
+    /// later, they end the run. A difference between what was executed and what was decoded is not an error: the lines
+    /// report it.
     pub fn run<E: From<RoundError> + From<ProgramError>>(
         &self,
         output: impl Fn(&str) -> Result<Option<CaptureOutput>, E>,
         mut progress: impl FnMut(&[Retired]) -> Result<(), E>,
-    ) -> Result<Vec<Line>, E> {
+    ) -> Result<Ran<E>, E> {
         let Self { program, modes, limit } = *self;
         // Implicit exceptions require the trap vectors in advance.
         let implicit = modes.iter().any(|options| options.implicit_exception);
         let tvec = if implicit { program.trap_vectors(limit)? } else { Vec::new() };
+        let code = program.loaded();
+        let mut loaded = code.clone();
         let mut rounds = Vec::new();
         for options in modes {
-            let params = modes::params_for(program.xlen(), options);
-            rounds.push(Round::new(params, *options, program.image(), tvec.clone(), None)?);
+            let params = program.params(options);
+            rounds.push(Round::new(params, *options, &code.image, tvec.clone(), None)?);
         }
         // Files are not opened before the program runs, so that those of a program that cannot are left alone.
         let open = |rounds: &mut [Round<'_>]| {
@@ -78,22 +108,47 @@ impl Trial<'_> {
                 Ok::<(), E>(())
             })
         };
-        let mut running = false;
+        let (mut running, mut opened) = (false, false);
         let (start, mut elsewhere) = (Instant::now(), Duration::ZERO);
-        let ending = program.execute(limit, |rows| -> Result<(), E> {
+        let mut executed = Executed::default();
+        let ending = program.follow(limit, |happened| -> Result<(), E> {
             let start = Instant::now();
+            let rows = match happened {
+                Progress::Rows(rows) => rows,
+                Progress::Loaded(code) => {
+                    rounds.iter_mut().for_each(|round| round.extend(&code.image));
+                    loaded = code.clone();
+                    return Ok(());
+                }
+            };
             if !std::mem::replace(&mut running, true) {
                 open(&mut rounds)?;
+                opened = true;
             }
+            executed.add(rows);
+            // First the trace, so that it has all that was executed, whatever else fails.
+            let advanced = advance(&mut rounds, rows);
             progress(rows)?;
-            advance(&mut rounds, rows)?;
+            advanced?;
             elsewhere += start.elapsed();
             Ok(())
-        })?;
+        });
         let execution = start.elapsed().saturating_sub(elsewhere);
         if !running {
             open(&mut rounds)?;
         }
+        let (ending, stopped) = match ending {
+            Ok(ending) => (Some(ending), None),
+            Err(error) if opened => (None, Some(error)),
+            Err(error) => return Err(error),
+        };
+        let exit = ending.as_ref().map_or(Exit::Limit, |ending| ending.exit);
+        let ended = program.complaint_in(exit, &loaded);
+        let early = stopped.is_some() || program.is_early(exit);
+        let (instructions, unknown_calls) = match ending {
+            Some(ending) => (ending.instructions, ending.unknown_calls),
+            None => (executed.instructions(&loaded.image), Vec::new()),
+        };
         let mut lines = Vec::new();
         for (round, options) in rounds.into_iter().zip(modes) {
             let (figures, capture) = round.finish()?;
@@ -101,15 +156,46 @@ impl Trial<'_> {
                 program: program.name().into(),
                 mode: options.to_string(),
                 options: *options,
-                instructions: ending.instructions,
+                instructions,
                 execution,
                 figures,
-                exit: ending.exit,
+                exit,
+                status: program.status(exit),
+                ended: ended.clone(),
+                early,
+                unknown_calls: unknown_calls.clone(),
+                loaded: loaded.clone(),
                 tvec: if options.implicit_exception { tvec.clone() } else { Vec::new() },
                 capture,
+                kept: None,
+                trace: None,
             });
         }
-        Ok(lines)
+        Ok(Ran { lines, stopped })
+    }
+}
+
+/// Counts the instructions in rows, for runs that do not say it in the end.
+#[derive(Default)]
+struct Executed {
+    /// How often each block was executed: a program has few, and executes them often.
+    times: HashMap<(u64, u32), u64>,
+}
+
+impl Executed {
+    fn add(&mut self, rows: &[Retired]) {
+        for row in rows.iter().filter(|row| row.iretire > 0) {
+            *self.times.entry((row.iaddr, row.iretire)).or_default() += 1;
+        }
+    }
+
+    fn instructions(&self, image: &Image) -> u64 {
+        let instructions = Instructions::of(image);
+        let count = |(&(start, half_words), times): (&(u64, u32), &u64)| {
+            let end = start.wrapping_add(2 * u64::from(half_words));
+            instructions.between(start, end) * times
+        };
+        self.times.iter().map(count).sum()
     }
 }
 
@@ -119,7 +205,8 @@ fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), RoundError>
     let share = rounds.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
         let work = |rounds: &mut [Round<'_>]| -> Result<(), RoundError> {
-            rounds.iter_mut().try_for_each(|round| round.retire(rows))
+            // All of them, even if one cannot write any more.
+            rounds.iter_mut().map(|round| round.retire(rows)).fold(Ok(()), Result::and)
         };
         let start = |some| thread::Builder::new().spawn_scoped(scope, move || work(some));
         let handles: Vec<_> = rounds.chunks_mut(share).map(start).collect();
@@ -133,17 +220,22 @@ fn advance(rounds: &mut [Round<'_>], rows: &[Retired]) -> Result<(), RoundError>
 impl Line {
     /// Whether the execution was cut by the limit.
     pub fn is_cut(&self) -> bool {
-        self.exit == Exit::Limit
+        self.exit == Exit::Limit && !self.early
     }
 
     /// Whether the program ended with an error.
     pub fn has_failed(&self) -> bool {
-        complaint(self.exit).is_some()
+        self.ended.is_some() && !self.is_stuck()
+    }
+
+    /// Whether it waits or jumps to itself for ever.
+    pub fn is_stuck(&self) -> bool {
+        matches!(self.exit, Exit::Stuck { .. })
     }
 
     /// Describes the trace of `program` in this mode.
     pub fn description(&self, program: &Program) -> Description {
-        let params = modes::params_for(program.xlen(), &self.options);
+        let params = program.params(&self.options);
         let draft = Draft::new(&params, Unit::Hartrace, &self.options);
         let draft = draft.resync(Resync::Packets(RESYNC));
         let framing = Some(Kind::Reference);
@@ -151,7 +243,11 @@ impl Line {
         Description {
             draft: Draft { xlen: Some(program.xlen()), framing, ..draft },
             trap_vectors: vectors.collect(),
-            capture: Contents { instructions: Some(self.figures.decoded), ..Contents::default() },
+            capture: Contents {
+                instructions: Some(self.figures.decoded),
+                ended_early: self.ended.clone().filter(|_| self.early),
+                ..Contents::default()
+            },
             ..Description::default()
         }
     }
@@ -160,17 +256,50 @@ impl Line {
     ///
     /// # Errors
     ///
-    /// If either cannot be written. Both are then as they were before.
+    /// If either cannot be written. Then the trace is cut to what is written of it, if that can be decoded: see
+    /// [`Line::kept`]. Otherwise both files are as they were before.
     pub fn save(
         &mut self,
         program: &Program,
         path: &Path,
         command: impl IntoIterator<Item = String>,
     ) -> Result<(), FileError> {
-        let Some(capture) = self.capture.take() else { return Ok(()) };
-        let traced = [Traced::new(path, program.elf())];
+        let Some(mut capture) = self.capture.take() else { return Ok(()) };
+        let own = Traced { at: At::Bias(self.loaded.bias), ..Traced::new(path, program.elf()) };
+        let libraries = self.loaded.libraries.iter();
+        let libraries =
+            libraries.map(|library| Traced::installed(&library.path, &library.bytes, library.bias));
+        let traced: Vec<_> = std::iter::once(own).chain(libraries).collect();
         let description = self.description(program).made_by(capture.path(), command, &traced)?;
-        capture.finish(description)
+        let kernel_code = self.loaded.kernel_code.clone();
+        let description = Description { kernel_code, ..description };
+        let place = capture.path().to_owned();
+        let Err(error) = capture.try_finish(&description) else {
+            self.trace = Some(place);
+            return Ok(());
+        };
+        let params = program.params(&self.options);
+        let mut kept = Kept::default();
+        let end = |written: &mut dyn Read| {
+            let read = Kept::read(written, params, self.tvec.clone(), &self.loaded.image);
+            kept = read.map_err(io::Error::other)?;
+            Ok(kept.bytes)
+        };
+        let ended_early = Some(format!("an error: cannot write: {}", error.error));
+        if let Ok(capture) = capture.cut(end)
+            && kept.instructions > 0
+        {
+            let contents = Contents {
+                instructions: Some(kept.instructions),
+                ended_early,
+                ..Contents::default()
+            };
+            let description = Description { capture: contents, ..description };
+            if capture.finish(description).is_ok() {
+                (self.kept, self.trace) = (Some(kept.instructions), Some(place));
+            }
+        }
+        Err(error)
     }
 
     /// Returns whether every instruction was recovered that a trace can contain.

@@ -11,4 +11,7 @@ mod linux;
 mod machine;
 mod paging;
 mod random;
+#[cfg(unix)]
+mod shared;
+mod threads;
 mod traps;

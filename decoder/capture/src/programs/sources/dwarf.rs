@@ -1,5 +1,6 @@
 //! Reads functions from debug information.
 
+use super::super::demangle::demangle;
 use super::{Instance, SourceFunction, SourceLine};
 use crate::limits::INLINED_DEPTH;
 use crate::programs::debug::{Budget, Bytes, Debug, DebugUnit, Lines, TooLarge};
@@ -9,6 +10,7 @@ use elf::endian::LittleEndian;
 use gimli::{AttributeValue, DebuggingInformationEntry, constants as dw};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// References from one entry to another that are followed: an inlined function to its origin, and that to its
 /// declaration.
@@ -38,6 +40,7 @@ pub(super) fn read(file: &ElfBytes<'_, LittleEndian>, size: usize) -> Result<Fou
         code: &code,
         found: Found { lines, ..Found::default() },
         functions: HashMap::new(),
+        scopes: HashMap::new(),
         budget,
     };
     for unit in &debug.units {
@@ -53,8 +56,13 @@ struct Reader<'a, 'r> {
     found: Found,
     /// Numbers of functions, by the offset of the entry that describes them.
     functions: HashMap<usize, u32>,
+    /// For units that were asked for, by where they start: the scopes of the functions in them.
+    scopes: HashMap<usize, Scopes>,
     budget: Budget,
 }
+
+/// The namespace or class that functions are in, by the offset of the entry that declares them.
+type Scopes = HashMap<usize, Rc<str>>;
 
 impl<'a, 'r> Reader<'a, 'r> {
     /// The functions of a unit.
@@ -173,8 +181,9 @@ impl<'a, 'r> Reader<'a, 'r> {
                 self.debug.dwarf.attr_string(&unit.unit, value).ok()
             })
         };
-        let linkage = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
-        let name = text(&linkage).or_else(|| text(&[dw::DW_AT_name])).unwrap_or_default();
+        let linkage = text(&[dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name]);
+        let is_linked = linkage.is_some();
+        let name = linkage.or_else(|| text(&[dw::DW_AT_name])).unwrap_or_default();
         self.budget.spend(name.len().saturating_add(FUNCTION))?;
         let mut declared = None;
         for (unit, entry) in &chain {
@@ -188,10 +197,69 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
         let number = self.found.functions.len() as u32;
         self.functions.insert(key, number);
-        self.found
-            .functions
-            .push(SourceFunction { name: tables::cut(name.slice()).into_owned(), declared });
+        let linkage = tables::cut(name.slice()).into_owned();
+        let mut name = demangle(&linkage).unwrap_or_else(|| linkage.clone());
+        // A function that the linker does not know, since it was only inlined, may have its own name only.
+        if let Some((unit, entry)) = chain.last().filter(|_| !is_linked)
+            && let Some(scope) = self.scope(unit, entry)?
+        {
+            name = tables::cut(format!("{scope}::{name}").as_bytes()).into_owned();
+        }
+        self.budget.spend(name.len())?;
+        self.found.functions.push(SourceFunction { name, linkage, declared });
         Ok(Some(number))
+    }
+
+    /// The namespace or class that an entry is in.
+    fn scope(
+        &mut self,
+        unit: &'r DebugUnit<'a>,
+        entry: &Entry<'a>,
+    ) -> gimli::Result<Option<Rc<str>>> {
+        let key = start(unit);
+        if !self.scopes.contains_key(&key) {
+            let scopes = self.scopes_of(unit)?;
+            self.scopes.insert(key, scopes);
+        }
+        Ok(self.scopes.get(&key).and_then(|scopes| scopes.get(&entry.offset().0)).cloned())
+    }
+
+    /// The namespaces and classes of the functions of a unit.
+    fn scopes_of(&mut self, unit: &'r DebugUnit<'a>) -> gimli::Result<Scopes> {
+        let mut scopes = Scopes::new();
+        // The scopes around an entry, with their depths.
+        let mut around: Vec<(isize, Rc<str>)> = Vec::new();
+        let mut entries = unit.unit.entries();
+        while let Some(entry) = entries.next_dfs()? {
+            self.budget.spend(entry.attrs().len().saturating_add(1))?;
+            while around.last().is_some_and(|(depth, _)| *depth >= entry.depth()) {
+                around.pop();
+            }
+            let unnamed = match entry.tag() {
+                dw::DW_TAG_subprogram => {
+                    if let Some((_, scope)) = around.last() {
+                        self.budget.spend(size_of::<(usize, Rc<str>)>())?;
+                        scopes.insert(entry.offset().0, Rc::clone(scope));
+                    }
+                    continue;
+                }
+                dw::DW_TAG_namespace => "(anonymous namespace)",
+                dw::DW_TAG_class_type | dw::DW_TAG_structure_type | dw::DW_TAG_union_type => {
+                    "{unnamed type}"
+                }
+                _ => continue,
+            };
+            let name = entry.attr_value(dw::DW_AT_name);
+            let name = name.and_then(|name| self.debug.dwarf.attr_string(&unit.unit, name).ok());
+            let name = name.map_or(unnamed.into(), |name| tables::cut(name.slice()));
+            let scope: Rc<str> = match around.last() {
+                Some((_, outer)) => format!("{outer}::{name}").into(),
+                None => name.into(),
+            };
+            self.budget.spend(scope.len())?;
+            around.push((entry.depth(), scope));
+        }
+        Ok(scopes)
     }
 
     /// The entry that an attribute refers to.

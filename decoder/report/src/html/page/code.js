@@ -1,11 +1,21 @@
 // The code of a function: callers, source and instructions.
 "use strict";
 
+// The callers of a function. Their instructions add up to those of the function: a call of a function that is active already
+// adds none, and a row stands for those of no call in the page.
+function callers(fn) {
+  const rows = data.graph.filter((pair) => pair[1] === fn);
+  const rest = data.functions[fn].total - rows.reduce((sum, pair) => sum + pair[3], 0);
+  return rest > 0 ? [...rows, [null, fn, 0, rest]] : rows;
+}
+
 // Callers and callees of a function.
 function callTable(title, rows, other) {
+  const none = "none in the page";
   const place = element("div");
   table(place, [
-    { title: "function", text: true, value: (row) => functionName(row[other]), show: (row) => functionLink(row[other]) },
+    { title: "function", text: true, value: (row) => (row[other] === null ? none : functionName(row[other])),
+      show: (row) => (row[other] === null ? none : functionLink(row[other])) },
     { title: "calls", value: (row) => row[2], show: (row) => (isInlined(row[1]) ? "inlined" : number(row[2])) },
     { title: "instructions", value: (row) => row[3], show: (row) => number(row[3]) },
   ], rows, 2, title);
@@ -46,7 +56,7 @@ function instructionListing(fn, rows) {
     const row = element("tr", { className: times === 0 ? "never" : "", title: raw },
       element("td", {}, `0x${(start + BigInt(offset)).toString(16)}`),
       element("td", {}, number(times)),
-      element("td", { className: "text" }, text),
+      element("td", { className: "text" }, text.replace(/<(.*)>$/, (_, name) => `<${shortName(name)}>`)),
       branchCell(ways ? [ways] : []));
     if (line) {
       row.dataset.line = `${line[0]}:${line[1]}`;
@@ -111,7 +121,7 @@ function showFunction(fn) {
   byId("code-body").replaceChildren(
     element("dl", { className: "facts" }, ...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
     element("div", { className: "columns" },
-      callTable("Callers", data.graph.filter((pair) => pair[1] === fn), 0),
+      callTable("Callers", callers(fn), 0),
       callTable("Calls", data.graph.filter((pair) => pair[0] === fn), 1)),
     ...parts);
   byId("code").scrollIntoView();

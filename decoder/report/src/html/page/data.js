@@ -45,11 +45,11 @@ function unpack(lane) {
     start += flat[i];
     const [length, row, fn] = [flat[i + 1], flat[i + 2], flat[i + 3]];
     const joined = row % 2 === 1;
-    const span = { start, end: start + length, fn: fn - 1, calls: 1, busy: length, row: row >> 1 };
+    const span = { start, end: start + length, fn: fn - 1, calls: 1, busy: length, most: length, row: row >> 1 };
     i += 4;
     if (joined) {
-      [span.calls, span.busy] = [flat[i], flat[i + 1]];
-      i += 2;
+      [span.calls, span.busy, span.most] = [flat[i], flat[i + 1], flat[i + 2]];
+      i += 3;
     }
     (rows[span.row] ??= []).push(span);
   }
@@ -72,9 +72,58 @@ function firstAfter(spans, place) {
   return low;
 }
 
-const functionName = (fn) => (fn < 0 ? "several functions" : data.functions[fn].name);
+const functionName = (fn) => (fn < 0 ? "unknown" : data.functions[fn].name);
+
+// The longest name that is shown as it is; longer ones have their arguments left out, and the whole name as a tip.
+const LONG = 64;
+
+// A name without what stands between brackets, the outermost kept: vector<…>::push_back(…).
+function shortName(name) {
+  if (name.length <= LONG) return name;
+  let short = without(name, "<", ">");
+  if (short.length > LONG) short = without(short, "(", ")");
+  return short.length > LONG ? `${short.slice(0, LONG - 1)}…` : short;
+}
+
+function without(name, open, close) {
+  let [short, depth] = ["", 0];
+  for (let i = 0; i < name.length; i += 1) {
+    // Neither operators nor arrows are brackets.
+    const operator = /operator *[<>-]*$/.test(name.slice(0, i)) || (name[i] === ">" && name[i - 1] === "-");
+    if (name[i] === close && !operator && depth > 0) depth -= 1;
+    if (depth === 0) short += name[i];
+    if (name[i] === open && !operator) {
+      if (depth === 0) short += "…";
+      depth += 1;
+    }
+  }
+  return short;
+}
+
+// Cuts a text to the room that a canvas has for it.
+function fitting(context, text, room) {
+  if (context.measureText(text).width <= room) return text;
+  let low = 0, high = text.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= room) low = middle; else high = middle - 1;
+  }
+  return low > 0 ? `${text.slice(0, low)}…` : "";
+}
+
+// Shows a text beside the pointer, or nothing.
+function showTip(event, text) {
+  const box = byId("tip");
+  box.hidden = !text;
+  if (!text) return;
+  box.textContent = text;
+  box.style.left = `${Math.min(event.clientX + 14, innerWidth - box.offsetWidth - 8)}px`;
+  box.style.top = `${Math.min(event.clientY + 18, innerHeight - box.offsetHeight - 8)}px`;
+}
 const isInlined = (fn) => fn >= 0 && data.functions[fn].inside != null;
 
 function spanName(span) {
-  return span.calls > 1 ? `${functionName(span.fn)} × ${number(span.calls)}` : functionName(span.fn);
+  const name = shortName(functionName(span.fn));
+  if (span.calls === 1) return name;
+  return span.most < span.busy ? `${name} and others × ${number(span.calls)}` : `${name} × ${number(span.calls)}`;
 }

@@ -1,6 +1,7 @@
 // Puts the page together: tables, links to functions, and keys.
 "use strict";
 
+doubts();
 summary();
 functionTable();
 edgeTables();

@@ -42,7 +42,7 @@ function table(place, columns, rows, sorted, caption) {
 
 // A link to the code of a function.
 function functionLink(fn, text = functionName(fn)) {
-  return element("a", { href: `#function-${fn}` }, text);
+  return element("a", { href: `#function-${fn}`, title: text }, shortName(text));
 }
 
 // Which source files the page holds, and which it does not.
@@ -62,6 +62,12 @@ function sourceList() {
   const count = [`${plural(held.length, "file is", "files are")} in this page`, others.length > 0 && `${number(others.length)} not included`];
   byId("facts").append(element("dt", {}, "Sources"), element("dd", {},
     element("details", { id: "sources" }, element("summary", {}, count.filter(Boolean).join(", ")), element("ul", {}, ...held.map(item), ...others.map(item)))));
+}
+
+// Why the page may not show what was executed.
+function doubts() {
+  byId("doubts").hidden = data.about.doubts.length === 0;
+  byId("doubts").replaceChildren(...data.about.doubts.map((text) => element("p", {}, text)));
 }
 
 function summary() {
@@ -86,8 +92,10 @@ function summary() {
     element("div", {}, element("dt", {}, name), element("dd", { className: kind ?? "" }, value))));
   const facts = [
     ["Capture", data.about.capture],
+    ["Part", data.about.window && `${data.about.window}; all numbers of instructions count from its start`],
     ["Protocol", data.about.protocol],
     ["Modes", data.modes],
+    ["Ended early", data.about.ended_early],
     ["End", stats && !stats.ended && "the trace does not end: tracing was on at the last packet"],
     ["Programs", data.about.programs.join(", ")],
     ["Made by", data.about.command],
@@ -122,7 +130,7 @@ function functionTable() {
       type: "button", className: "link", title: "Show it in the timeline",
       onclick: () => { timeline.showLongest(index); byId("timeline").scrollIntoView(); byId("canvas").focus({ preventScroll: true }); },
     }, number(row.longest[1])) },
-    { title: "address", text: true, value: (row) => row.address, show: (row) => element("code", {}, row.address) },
+    { title: "address", text: true, value: (row) => row.address, show: (row) => element("code", { className: "whole" }, row.address) },
   ];
   if (data.functions.some((row) => row.source)) {
     columns.push({ title: "source", text: true, value: (row) => row.source ?? "", show: (row) => row.source ?? "" });
@@ -131,7 +139,7 @@ function functionTable() {
 }
 
 function edgeTables() {
-  const place = (row, key) => element("code", { title: row[key] }, row[`${key}_place`]);
+  const place = (row, key) => element("code", { title: `${row[key]} ${row[`${key}_place`]}` }, shortName(row[`${key}_place`]));
   const columns = [
     { title: "from", text: true, value: (row) => row.from, show: (row) => (row.function == null ? place(row, "from") : functionLink(row.function, row.from_place)) },
     { title: "to", text: true, value: (row) => row.to, show: (row) => place(row, "to") },

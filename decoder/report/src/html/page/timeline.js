@@ -117,7 +117,7 @@ const timeline = (() => {
   }
 
   function paintSpan(span, x, w, top) {
-    context.globalAlpha = found && !found.has(span.fn) ? 0.25 : 1;
+    context.globalAlpha = isFaint(span.fn) ? 0.25 : 1;
     context.fillStyle = colour(span.fn);
     // Inlined functions are lower.
     const inset = isInlined(span.fn) ? 3 : 0;
@@ -129,7 +129,7 @@ const timeline = (() => {
     }
     if (w > 28) {
       context.fillStyle = colours.text;
-      context.fillText(fitting(spanName(span), w - 8), x + 4, top + ROW / 2);
+      context.fillText(fitting(context, spanName(span), w - 8), x + 4, top + ROW / 2);
     }
     context.globalAlpha = 1;
     if (selected && selected.span === span) {
@@ -137,16 +137,6 @@ const timeline = (() => {
       context.lineWidth = 2;
       context.strokeRect(x + 1, top + 1, Math.max(2, w - 2), ROW - 3);
     }
-  }
-
-  function fitting(text, room) {
-    if (context.measureText(text).width <= room) return text;
-    let low = 0, high = text.length;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (context.measureText(`${text.slice(0, middle)}…`).width <= room) low = middle; else high = middle - 1;
-    }
-    return low > 0 ? `${text.slice(0, low)}…` : "";
   }
 
   function paintAxis() {
@@ -186,7 +176,9 @@ const timeline = (() => {
     const place = `from ${number(span.start)} on${timeOf(lane.clock, span.start)}, ${lane.name}`;
     const inlined = isInlined(span.fn) ? ", inlined" : "";
     if (span.calls === 1) return `${functionName(span.fn)}${inlined}: ${plural(span.busy, "instruction", "instructions")} ${place}`;
-    return `${number(span.calls)} calls of ${functionName(span.fn)}, drawn together: ${number(span.busy)} instructions ${place}`;
+    const calls = `${number(span.calls)} calls, drawn together`;
+    const others = span.most < span.busy ? `, at least ${number(span.most)} of them in ${functionName(span.fn)}` : "";
+    return `${calls}${others ? "" : ` of ${functionName(span.fn)}`}: ${number(span.busy)} instructions${others} ${place}`;
   }
 
   // --- moving -----------------------------------------------------------------------------------
@@ -261,7 +253,25 @@ const timeline = (() => {
     for (const lane of lanes) {
       for (const row of lane.rows) for (const span of row) if (found.has(span.fn)) list.push({ span, lane });
     }
+    // Functions that are drawn only together with others: where their longest call is.
+    const drawn = new Set(list.map(({ span }) => span.fn));
+    for (const fn of found) {
+      const [start, size] = data.functions[fn].longest;
+      const around = drawn.has(fn) || size === 0 ? null : deepest(start);
+      if (around) list.push({ ...around, longest: { start, end: start + size } });
+    }
     return list.sort((a, b) => a.span.start - b.span.start || a.span.row - b.span.row);
+  }
+
+  // The innermost drawn call at a place.
+  function deepest(place) {
+    for (const lane of lanes) {
+      for (const row of [...lane.rows].reverse()) {
+        const span = row[firstAfter(row, place)];
+        if (span && span.start <= place) return { span, lane };
+      }
+    }
+    return null;
   }
 
   function search(text) {
@@ -271,9 +281,16 @@ const timeline = (() => {
       found = new Set();
       data.functions.forEach((row, index) => { if (row.name.toLowerCase().includes(wanted)) found.add(index); });
     }
-    const calls = matches().reduce((sum, { span }) => sum + span.calls, 0);
-    byId("matches").textContent = found ? `${plural(calls, "call", "calls")} of ${plural(found.size, "function", "functions")}` : "";
+    byId("matches").textContent = found ? tally([...found].map((fn) => data.functions[fn])) : "";
+    document.dispatchEvent(new Event("searchchange"));
     draw();
+  }
+
+  // What the table of functions has of those that were found.
+  function tally(rows) {
+    const [calls, own] = [rows.reduce((sum, row) => sum + row.calls, 0), rows.reduce((sum, row) => sum + row.own, 0)];
+    const share = `${percent(own, data.instructions)} of the instructions`;
+    return `${plural(rows.length, "function", "functions")}, ${plural(calls, "call", "calls")}, ${share}`;
   }
 
   // Goes to the next match, or to the previous one.
@@ -286,8 +303,9 @@ const timeline = (() => {
       const after = list.findIndex(({ span }) => span.start >= view.start);
       next = forward ? Math.max(0, after) : after - 1;
     }
-    const { span, lane } = list[(next + list.length) % list.length];
+    const { span, lane, longest } = list[(next + list.length) % list.length];
     select(span, lane);
+    if (longest) show(longest.start, longest.end);
   }
 
   // The longest call of a function, if it is drawn.
@@ -353,14 +371,9 @@ const timeline = (() => {
   canvas.addEventListener("pointerleave", () => { byId("tip").hidden = true; });
 
   function tip(event, hit) {
-    const box = byId("tip");
-    box.hidden = !hit;
-    if (!hit) return;
-    box.textContent = hit.gap
-      ? `${plural(hit.gap.count, "gap", "gaps")}: part of the trace is missing here, ${hit.lane.name}`
-      : describe(hit.span, hit.lane);
-    box.style.left = `${Math.min(event.clientX + 14, innerWidth - box.offsetWidth - 8)}px`;
-    box.style.top = `${Math.min(event.clientY + 18, innerHeight - box.offsetHeight - 8)}px`;
+    if (!hit) return showTip(event, "");
+    const gap = (count) => `${plural(count, "gap", "gaps")}: part of the trace is missing here, ${hit.lane.name}`;
+    showTip(event, hit.gap ? gap(hit.gap.count) : describe(hit.span, hit.lane));
   }
 
   new ResizeObserver(draw).observe(canvas);
@@ -370,5 +383,8 @@ const timeline = (() => {
   readColours();
   draw();
 
-  return { all, move, scroll, search, showLongest, step, zoom, selected: () => selected?.span };
+  // Whether a search is for other functions.
+  const isFaint = (fn) => found !== null && !found.has(fn);
+
+  return { all, colour, isFaint, move, scroll, search, showLongest, step, zoom, selected: () => selected?.span };
 })();

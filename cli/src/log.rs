@@ -1,6 +1,6 @@
-//! `hartrace convert`: converts a log of any format to a trace file, and prints a summary.
+//! `hartrace log`: summarises an execution log of any format, or converts it to a trace file.
 
-use crate::args::ConvertArgs;
+use crate::args::LogArgs;
 use crate::failure::{Failure, Status};
 use crate::files;
 use crate::input;
@@ -10,7 +10,7 @@ use hartrace_executions::file::Writer;
 use std::io::{self, Write};
 
 /// Runs the command.
-pub(crate) fn run(args: &ConvertArgs) -> Result<Status, Failure> {
+pub(crate) fn run(args: &LogArgs) -> Result<Status, Failure> {
     let options = input::options(&args.format, args.xlen, ITypeWidth::Four);
     let (mut source, bar) = input::open(&args.input, &options)?;
     input::check(&args.format, Some(source.format()))?;
