@@ -6,6 +6,7 @@ use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture};
 use hartrace::opened::Etrace;
 use hartrace_capture::decode::CaptureDecoder;
+use hartrace_capture::described::Described;
 use hartrace_decoder::Count;
 use hartrace_decoder::stream::{Decoded, StreamError};
 use hartrace_report::Collect;
@@ -24,6 +25,7 @@ pub(crate) struct EtraceDecoding {
     pub(crate) programs: Vec<PathBuf>,
     /// The number of instructions that all of the capture decodes to, if that is known.
     pub(crate) instructions: Option<u64>,
+    described: Described,
 }
 
 impl EtraceDecoding {
@@ -58,7 +60,13 @@ impl EtraceDecoding {
             ..About::default()
         };
         let instructions = etrace.described.instructions();
-        Self { follow: etrace.follow, about, programs: etrace.files, instructions }
+        let Etrace { follow, files: programs, described, .. } = etrace;
+        Self { follow, about, programs, instructions, described }
+    }
+
+    /// Opens the capture once more.
+    pub(crate) fn reopen(&self) -> Result<Capture, Failure> {
+        described::open(&self.described)
     }
 
     /// Decodes a capture in parts of about `size` bytes. Each part goes to a sink that `make` makes,

@@ -31,11 +31,5 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Status, Failure> {
     }
     let timing = Timing { unit: *clock, ticks_per_second: *ticks_per_second };
     let job = Job::new(captured, Product::Text(Emit::Form(*format)));
-    produce::run(&Job {
-        output: output.as_deref(),
-        from: window.from,
-        to: window.to,
-        timing,
-        ..job
-    })
+    produce::run(&Job { output: output.as_deref(), window: window.window(), timing, ..job })
 }

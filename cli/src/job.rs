@@ -6,6 +6,7 @@ use crate::files;
 use hartrace_capture::output::Output;
 use hartrace_report::calls::{Timing, Top};
 use hartrace_report::limits::{Limits, Position};
+use hartrace_report::window::{Place, Window};
 use std::path::{Path, PathBuf};
 
 /// What to decode, what to make of it, and where to write that.
@@ -17,8 +18,10 @@ pub(crate) struct Job<'a> {
     pub(crate) output: Option<&'a Path>,
     /// JSON instead of text, where there is a choice.
     pub(crate) json: bool,
-    pub(crate) from: Option<Position>,
-    pub(crate) to: Option<Position>,
+    /// The part of the trace.
+    pub(crate) window: Window,
+    /// Whether instructions have numbers.
+    pub(crate) numbers: bool,
     pub(crate) timing: Timing,
     /// What a table of functions shows.
     pub(crate) top: Top,
@@ -36,14 +39,23 @@ pub(crate) enum Product<'a> {
 impl<'a> Job<'a> {
     /// All of a capture, in one form.
     pub(crate) fn new(captured: &'a CapturedArgs, product: Product<'a>) -> Self {
-        let (output, json, from, to) = (None, false, None, None);
+        let (output, json, window) = (None, false, Window::default());
         let (timing, top) = (Timing::default(), Top::default());
-        Self { captured, product, output, json, from, to, timing, top }
+        Self { captured, product, output, json, window, numbers: false, timing, top }
     }
 
     /// Where to write.
     pub(crate) fn out(&self) -> Result<Output, Failure> {
         files::create(self.output.unwrap_or(Path::new("-")))
+    }
+
+    /// Whether the part of the trace has to be looked for.
+    pub(crate) fn is_searched(&self) -> bool {
+        let place = |place: &Option<Place>| place.as_ref().and_then(Place::position);
+        let start = place(&self.window.from);
+        // Which number an instruction behind a packet has is known only after all instructions before it.
+        let unknown = matches!(start, Some(Position::Packet(_) | Position::Byte(_)));
+        self.window.is_searched() || unknown && self.numbers
     }
 
     /// Whether a gap is an error.
@@ -56,27 +68,13 @@ impl<'a> Job<'a> {
         self.product == Product::Text(emit)
     }
 
-    /// What part of a trace is shown, in words, if it is not all.
-    pub(crate) fn window(&self) -> Option<String> {
-        let place = |what: &str, position: Option<Position>| {
-            position.map(|position| match position {
-                Position::Insn(number) => format!("{what} instruction {number}"),
-                Position::Packet(number) => format!("{what} packet {number}"),
-                Position::Byte(number) => format!("{what} byte {number}"),
-            })
-        };
-        let ends = [place("from", self.from), place("up to", self.to)];
-        let words: Vec<String> = ends.into_iter().flatten().collect();
-        (!words.is_empty()).then(|| words.join(" "))
-    }
-
-    /// What part of a trace to print.
+    /// What part of a trace to print, as far as that is known without a search.
     pub(crate) fn limits(&self) -> Result<Option<Limits>, Failure> {
-        if let Some(Position::Insn(0) | Position::Packet(0) | Position::Byte(0)) = self.to {
+        if self.window.to.as_ref().and_then(Place::position).is_some_and(Position::is_start) {
             return Err(Failure::usage("nothing comes before --to 0, which itself is not printed")
                 .hint("a --to of 1 or more"));
         }
-        Limits::new(self.from, self.to).map_err(|error| {
+        self.window.limits().map_err(|error| {
             Failure::usage(error).hint("a --to after --from; --to itself is not printed")
         })
     }

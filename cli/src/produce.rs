@@ -5,6 +5,7 @@ mod etrace;
 mod page;
 mod perf;
 mod snapshot;
+mod window;
 
 use crate::failure::{Failure, Status};
 use crate::files;

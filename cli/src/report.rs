@@ -11,8 +11,7 @@ use std::path::PathBuf;
 pub(crate) fn run(args: &PageArgs) -> Result<Status, Failure> {
     let output = args.output.clone().map_or_else(implied, Ok)?;
     let job = Job::new(&args.captured, Product::Page(&args.source_root));
-    let (from, to) = (args.window.from, args.window.to);
-    produce::run(&Job { output: Some(&output), from, to, ..job })
+    produce::run(&Job { output: Some(&output), window: args.window.window(), ..job })
 }
 
 /// Where a page goes if nobody says it. Another page is replaced there, but nothing else.

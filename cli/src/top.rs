@@ -14,7 +14,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<Status, Failure> {
     let TopArgs { rows, by, json, window, captured } = args;
     let job = Job::new(captured, Product::Text(Emit::Form(Form::Functions)));
     let top = Top { by: *by, rows: *rows };
-    let status = produce::run(&Job { json: *json, from: window.from, to: window.to, top, ..job })?;
+    let status = produce::run(&Job { json: *json, window: window.window(), top, ..job })?;
     // Other inputs have no such description.
     let described = captured.follow.capture().and_then(described::find);
     if let Some(what) = described.as_ref().ok().and_then(Described::ended_early) {

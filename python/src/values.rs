@@ -387,6 +387,11 @@ fn fields(py: Python<'_>, event: hartrace::Event) -> PyResult<(&'static str, Py<
             "off"
         }
         Event::Restart => "restart",
+        Event::Trigger => "trigger",
+        Event::LeftOut { insns } => {
+            fields.set_item("instructions", insns)?;
+            "left_out"
+        }
         Event::Gap(cause) => {
             fields.set_item("cause", cause.to_string())?;
             "gap"

@@ -73,7 +73,7 @@ impl Sink for Collect {
             Event::Context { privilege, context: id, time } => context(privilege, id, time),
             Event::Off(status) => Seen::Off(status),
             // That of a synchronisation is seen in its context.
-            Event::Time(_) | Event::Restart => return,
+            Event::Time(_) | Event::Restart | Event::Trigger | Event::LeftOut { .. } => return,
         };
         self.0.push((at.packet, seen));
     }

@@ -6,7 +6,7 @@ use clap::{Args, FromArgMatches};
 use hartrace_decoder::Unit;
 use hartrace_report::Form;
 use hartrace_report::calls::Order;
-use hartrace_report::limits::Position;
+use hartrace_report::window::{Inside, Place, Window};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,9 @@ pub(crate) struct DecodeArgs {
     /// One JSON object per line, for blocks, edges and coverage too
     #[arg(long)]
     pub(crate) json: bool,
+    /// Number the instructions of a listing or of JSON, from 0, as --from does
+    #[arg(long)]
+    pub(crate) numbers: bool,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]
@@ -36,16 +39,32 @@ pub(crate) struct DecodeArgs {
 }
 
 /// A part of the trace.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct WindowArgs {
-    /// Begin here: N or insn:N (instruction), packet:N or byte:N, all from 0
+    /// Begin here: the number of an instruction, packet:N, byte:N, FUNCTION, 0xADDRESS, time:T, on, trigger
     ///
-    /// The capture is still decoded from its start, on one thread. Call stacks begin with the function that is executed here.
-    #[arg(long, value_name = "POS")]
-    pub(crate) from: Option<Position>,
-    /// Stop here; POS itself is not included
-    #[arg(long, value_name = "POS")]
-    pub(crate) to: Option<Position>,
+    /// Numbers count from 0. FUNCTION is where it is entered, ADDRESS is where the instruction there is executed, on is where tracing
+    /// starts, trigger where a trigger fires: the first time, or, with :N behind it, the N-th in all of the trace. Time T is in ticks or
+    /// cycles, the clock that the trace has.
+    ///
+    /// The capture is still decoded from its start, on one thread; for all but numbers it is decoded twice. Call stacks begin with the
+    /// function that is executed here.
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) from: Option<Place>,
+    /// Stop here; PLACE itself is not included, and without :N it is the first one after --from
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) to: Option<Place>,
+    /// Of that, only what is executed while FUNCTION is active, with all that it calls; FUNCTION:N is its N-th call
+    #[arg(long = "in", value_name = "FUNCTION")]
+    pub(crate) inside: Option<Inside>,
+}
+
+impl WindowArgs {
+    /// The part of the trace.
+    pub(crate) fn window(&self) -> Window {
+        let Self { from, to, inside } = self.clone();
+        Window { from, to, inside }
+    }
 }
 
 /// The functions of a trace.

@@ -1,6 +1,6 @@
 //! Prints decoded traces of Arm sources, whatever they were captured in.
 
-use super::page;
+use super::{page, window};
 use crate::args::{Emit, FollowArgs};
 use crate::failure::{Failure, Status, warn};
 use crate::job::{Job, Product};
@@ -15,7 +15,7 @@ use hartrace_report::gaps::Gaps;
 use hartrace_report::html::{About, Html, doubts};
 use hartrace_report::limits::Limits;
 use hartrace_report::tables::Naming;
-use hartrace_report::{Form, FormContext, Print, Printer, Report};
+use hartrace_report::{Form, FormContext, Numbered, Print, Printer, Report};
 use indicatif::ProgressBar;
 use std::fmt;
 use std::io::{self, Write};
@@ -87,10 +87,10 @@ pub(super) fn check_stream(follow: &FollowArgs, what: &str) -> Result<(), Failur
 }
 
 /// Refuses limits without anything between them.
-fn within(any: bool, limits: Option<Limits>) -> Result<(), Failure> {
-    match limits {
-        Some(_) if !any => Err(Failure::gap("nothing of any source is between --from and --to")),
-        _ => Ok(()),
+fn within(any: bool, is_limited: bool) -> Result<(), Failure> {
+    match any || !is_limited {
+        false => Err(Failure::gap("nothing of any source is between --from and --to")),
+        true => Ok(()),
     }
 }
 
@@ -105,15 +105,33 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
         job.product,
         Product::Text(Emit::Form(Form::Edges | Form::Coverage | Form::Functions))
     );
-    let how = How { threads: system.threads, limits: limits(job)?, named };
-    let decoding = Decoding { name, job, all, how };
+    if job.numbers && several {
+        let names: Vec<&str> = all.iter().map(|traced| &traced.name[..]).collect();
+        return Err(Failure::usage(format_args!(
+            "instructions of several sources have no common numbers: {}",
+            names.join(", ")
+        ))
+        .hint("the same without --numbers"));
+    }
+    let whole = || How { threads: system.threads, limits: None, named };
+    let limits = match job.is_searched() {
+        true => window::search(job, programs, XLEN, name, |printer| {
+            let searched = printer.arm(whole(), all);
+            searched.map_err(Failure::from)
+        })?,
+        false => limits(job)?,
+    };
+    let is_limited = limits.is_some();
+    let first = limits.as_ref().map_or(Some(0), Limits::first).unwrap_or(0);
+    let how = How { limits, ..whole() };
+    let decoding = Decoding { name, job, all, how: how.clone() };
     let mut out = files::stdout();
     let status = match job.product {
         Product::Text(Emit::Packets) => {
             let portions = all.iter().map(|source| &source.portions[..]);
             let any = arm::packets(portions, marks, how.limits, &mut out)?;
             out.flush()?;
-            within(any, how.limits)?;
+            within(any, is_limited)?;
             return Ok(losses.status);
         }
         Product::Text(emit @ (Emit::Ranges | Emit::Elements)) => {
@@ -126,7 +144,7 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
                 arm::marks(marks, false, &mut out)?;
             }
             out.flush()?;
-            within(any, how.limits)?;
+            within(any, is_limited)?;
             return Ok(losses.status);
         }
         Product::Text(Emit::Form(Form::Pcs)) if several => {
@@ -138,10 +156,16 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
             .hint("--emit blocks"))
         }
         Product::Text(Emit::Form(Form::Listing)) => {
-            let mut printer = decoding.printer(arm::Listing::default(), job.out()?);
+            let mut out = job.out()?;
+            let mut numbered = job.numbers.then(|| Numbered::new(&mut out, first));
+            let to: &mut (dyn Write + Send) = match &mut numbered {
+                Some(numbered) => numbered,
+                None => &mut out,
+            };
+            let mut printer = decoding.printer(arm::Listing::default(), to);
             let outcome = arm::listing(&mut printer, how, all, programs);
             let status = end(&printer.gaps, outcome)?;
-            printer.out.finish()?;
+            out.finish()?;
             Ok(status)
         }
         Product::Page(roots) => {
@@ -150,7 +174,7 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
                 capture: name.clone(),
                 protocol: "CoreSight".into(),
                 command: None,
-                window: job.window(),
+                window: job.window.words(),
                 ended_early: None,
                 programs: system.names.clone(),
                 doubts: Vec::new(),
@@ -180,7 +204,13 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
                 top: job.top,
             };
             let mut out = job.out()?;
-            let status = decoding.print(&mut *form.printer(&look, &mut out, decoding.gaps())?)?;
+            let gaps = decoding.gaps();
+            let status = if job.numbers {
+                let mut numbered = Numbered::new(&mut out, first);
+                decoding.print(&mut *form.printer(&look, &mut numbered, gaps)?)?
+            } else {
+                decoding.print(&mut *form.printer(&look, &mut out, gaps)?)?
+            };
             out.finish()?;
             Ok(status)
         }
@@ -213,7 +243,7 @@ impl Decoding<'_> {
 
     /// Reports everything, source by source.
     fn print(&self, printer: &mut dyn Print) -> Result<Status, Failure> {
-        let outcome = printer.arm(self.how, self.all);
+        let outcome = printer.arm(self.how.clone(), self.all);
         end(printer.gaps(), outcome)
     }
 }

@@ -3,7 +3,7 @@
 //! A capture is decoded in parts, by several threads. The results are joined in order: text as it
 //! comes, tables at the end.
 
-use super::page;
+use super::{page, window};
 use crate::args::Emit;
 use crate::decoding::EtraceDecoding;
 use crate::failure::{Failure, Status, warn};
@@ -18,7 +18,7 @@ use hartrace_report::html::{About, Html, doubts};
 use hartrace_report::limits::{Limits, SharedLimits};
 use hartrace_report::stats::{Program, Stats};
 use hartrace_report::tables::Naming;
-use hartrace_report::{Form, FormContext, NoLines, Print, Printer};
+use hartrace_report::{Form, FormContext, NoLines, Numbered, Print, Printer};
 use std::io;
 use std::num::NonZeroUsize;
 
@@ -28,8 +28,13 @@ pub(super) fn run(job: &Job<'_>) -> Result<Status, Failure> {
         return Err(Failure::usage("--clock cycles, but E-Trace counts no cycles")
             .hint("--clock ticks, if the trace has times, or --clock instructions"));
     }
-    let limits = limits(job)?;
-    let (mut following, capture) = EtraceDecoding::open(&job.captured.follow, [])?;
+    let mut limits = limits(job)?;
+    let (mut following, mut capture) = EtraceDecoding::open(&job.captured.follow, [])?;
+    if job.is_searched() {
+        window::check_twice(job.captured.follow.capture()?)?;
+        limits = search(job, &following, capture.map(Origin::Capture))?;
+        capture = following.reopen()?;
+    }
     let outcome = print(job, &mut following, limits, capture.map(Origin::Capture));
     following.follow.programs.warnings().iter().for_each(warn);
     outcome
@@ -44,6 +49,23 @@ pub(super) fn limits(job: &Job<'_>) -> Result<Option<Limits>, Failure> {
         .hint("--emit json"));
     }
     job.limits()
+}
+
+/// Looks for the window of a job.
+pub(super) fn search(
+    job: &Job<'_>,
+    following: &EtraceDecoding,
+    input: Input<'_>,
+) -> Result<Option<Limits>, Failure> {
+    let (follow, name) = (&following.follow, &following.about.capture);
+    window::search(job, &follow.programs, follow.setup.xlen, name, |printer| {
+        let mut progress = input.progress();
+        let Capture { input, bar, .. } = input;
+        let mut input = input.map(filling);
+        let outcome = printer.follow(follow, input.as_dyn(), LARGE, None, &mut progress);
+        bar.finish_and_clear();
+        outcome.map_err(|error| following.failure(error))
+    })
 }
 
 /// What is decoded.
@@ -104,7 +126,13 @@ impl Decoding<'_> {
             false => (input, SMALL),
         };
         let mut out = self.job.out()?;
-        let status = self.print(input, size, &mut *form.printer(&look, &mut out, gaps)?)?;
+        let status = if self.job.numbers {
+            let first = self.limits.as_ref().map_or(Some(0), SharedLimits::first);
+            let mut numbered = Numbered::new(&mut out, first.unwrap_or(0));
+            self.print(input, size, &mut *form.printer(&look, &mut numbered, gaps)?)?
+        } else {
+            self.print(input, size, &mut *form.printer(&look, &mut out, gaps)?)?
+        };
         out.finish()?;
         Ok(status)
     }
@@ -124,7 +152,7 @@ impl Decoding<'_> {
         let doubts = doubts(&gaps, html.count().instructions, is_capture.then_some(&stats));
         stats.ended = html.is_ended() || !follow.setup.tells_its_end();
         let (strict, insns) = (self.job.is_strict(), html.count().instructions);
-        let mut about = About { window: self.job.window(), ..self.following.about.clone() };
+        let mut about = About { window: self.job.window.words(), ..self.following.about.clone() };
         // Of a window, the packets are not known.
         if self.limits.is_some() {
             page::write(html, &about, None, out)?;

@@ -1,7 +1,7 @@
 //! `hartrace decode --perf`.
 
 use super::arm::{self, Losses};
-use super::etrace::{limits, print};
+use super::etrace::{limits, print, search};
 use crate::decoding::EtraceDecoding;
 use crate::failure::{Failure, Status, warn};
 use crate::files::{self, Capture};
@@ -39,8 +39,12 @@ pub(super) fn run(path: &Path, job: &Job<'_>) -> Result<Status, Failure> {
             for missing in &recording.missing {
                 losses.gap(missing)?;
             }
-            let input = Capture::of(Origin::Recording(&recording));
-            match print(job, &mut following, limits, input)? {
+            let input = || Capture::of(Origin::Recording(&recording));
+            let limits = match job.is_searched() {
+                true => search(job, &following, input())?,
+                false => limits,
+            };
+            match print(job, &mut following, limits, input())? {
                 Status::Clean => Ok(losses.status),
                 other => Ok(other),
             }

@@ -7,14 +7,20 @@ use crate::failure::{Failure, Status, warn};
 use crate::job::Job;
 use hartrace_capture::system::BindError;
 use hartrace_report::limits::Position;
+use hartrace_report::window::{Place, Window};
 use std::path::Path;
 
 /// Runs the command.
 pub(super) fn run(path: &Path, job: &Job<'_>) -> Result<Status, Failure> {
     arm::check_stream(&job.captured.follow, "a snapshot")?;
     arm::limits(job)?;
-    let by_insn = |position: Option<Position>| matches!(position, Some(Position::Insn(_)));
-    if job.emits(Emit::Packets) && (by_insn(job.from) || by_insn(job.to)) {
+    let by_insn = |place: &Option<Place>| {
+        place
+            .as_ref()
+            .is_some_and(|place| matches!(place.position(), None | Some(Position::Insn(_))))
+    };
+    let Window { from, to, inside } = &job.window;
+    if job.emits(Emit::Packets) && (inside.is_some() || by_insn(from) || by_insn(to)) {
         return Err(Failure::usage("packets are not numbered by instructions")
             .hint("--from packet:N, or byte:N"));
     }

@@ -22,6 +22,7 @@ mod run;
 mod scenarios;
 mod silence;
 mod stream;
+mod window;
 
 use place::{Place, stderr, stdout};
 use std::process::Stdio;

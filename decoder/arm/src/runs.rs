@@ -163,9 +163,8 @@ impl<S: Sink> arm::ElementSink for Runs<S> {
             arm::Event::Fault(fault) => self.gap(at, fault.into()),
             // The instruction itself shows that it returns, and the end of a stream is evident.
             arm::Event::ExceptionReturn | arm::Event::End(_) => {}
-            arm::Event::Events(_)
-            | arm::Event::Trigger
-            | arm::Event::TimestampMarker
+            arm::Event::Events(_) | arm::Event::Trigger => self.sink.event(at, Event::Trigger),
+            arm::Event::TimestampMarker
             | arm::Event::Transaction(_)
             | arm::Event::Instrumentation { .. } => {}
         }

@@ -178,6 +178,16 @@ pub trait Visit {
         let _ = (time, at);
     }
 
+    /// Tracing started, or went on, after `at` instructions.
+    fn on(&mut self, at: u64) {
+        let _ = at;
+    }
+
+    /// A trigger of the trace unit fired, after `at` instructions.
+    fn trigger(&mut self, at: u64) {
+        let _ = at;
+    }
+
     /// Part of the trace is missing, after `at` instructions. All functions have been left.
     fn gap(&mut self, at: u64) {
         let _ = at;

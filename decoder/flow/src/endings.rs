@@ -46,7 +46,11 @@ impl Endings {
                     self.restarts.insert(source, Restarted { source, at, more: 0 });
                 }
             },
-            Event::Trap { .. } | Event::Context { .. } | Event::Time(_) => {}
+            Event::Trap { .. }
+            | Event::Context { .. }
+            | Event::Time(_)
+            | Event::Trigger
+            | Event::LeftOut { .. } => {}
         }
     }
 

@@ -44,6 +44,13 @@ pub enum Event {
     Off(QualStatus),
     /// The encoder was enabled again after a trace of it had ended: another trace starts.
     Restart,
+    /// A trigger of the trace unit fired: at the last instruction, or, in an Arm trace, near it.
+    Trigger,
+    /// Instructions were executed here that are not reported: they are outside of the part that was asked for.
+    LeftOut {
+        /// How many.
+        insns: u64,
+    },
     /// A part of the trace that could not be followed, up to the next synchronisation.
     Gap(Fault),
 }

@@ -27,7 +27,7 @@ impl Sink for Runs {
 
     fn event(&mut self, _: StreamPos, event: Event) {
         self.0.push(match event {
-            Event::Time(_) | Event::Restart => return,
+            Event::Time(_) | Event::Restart | Event::Trigger => return,
             Event::Context { privilege, context, .. } => Happened::Context(privilege, context),
             _ => Happened::Break,
         });

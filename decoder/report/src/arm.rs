@@ -29,7 +29,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 /// How sources are decoded.
-#[derive(Copy, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub struct How {
     /// Number of threads; each decodes a source.
     pub threads: NonZeroUsize,
@@ -47,13 +47,13 @@ pub fn report<R: Report, W: Write>(
     all: &[Traced<'_>],
 ) -> Result<(), Error> {
     let maker = printer.report.maker();
-    let decode = |make: &Make<'_, _>, take: &mut Take<'_, _>| plain(how, all, make, take);
+    let decode = |make: &Make<'_, _>, take: &mut Take<'_, _>| plain(&how, all, make, take);
     each(printer, &|| Erased::new(maker()), Erased::into_sink, decode)
 }
 
 /// Decodes sources for any report. Nothing of its type depends on the report, so that it is compiled once, here.
 fn plain(
-    how: How,
+    how: &How,
     all: &[Traced<'_>],
     make: &Make<'_, Erased<false>>,
     take: &mut Take<'_, Erased<false>>,
@@ -106,7 +106,7 @@ fn each<R: Report, W: Write, P: Collect>(
 
 /// Decodes sources into parts. Returns why nothing is within the limits, if nothing is.
 fn decode_each<P: Collect>(
-    how: How,
+    how: &How,
     all: &[Traced<'_>],
     form: &(impl Form<P> + Sync),
     make: &Make<'_, P>,
@@ -115,7 +115,7 @@ fn decode_each<P: Collect>(
     // Limits are those of each source. It is enough if one has something within them.
     let unreached = Mutex::new(Vec::new());
     let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Option<Noted<P>>) -> bool| {
-        let limits = how.limits.map(SharedLimits::new);
+        let limits = how.limits.clone().map(SharedLimits::new);
         form.decode(traced, &mut Passing::new(make, limits.as_ref(), pass));
         if let Some(why) = limits.and_then(|limits| limits.unreached()) {
             unreached.lock().unwrap_or_else(PoisonError::into_inner).push(why);

@@ -160,7 +160,7 @@ impl InOrder for Blocks<'_> {
     }
 
     fn event(&mut self, out: &mut Vec<u8>, _: StreamPos, event: &Event) {
-        if let Event::Time(_) = event {
+        if let Event::Time(_) | Event::Trigger = event {
             return;
         }
         if let Event::Context { privilege, context, .. } = *event {

@@ -33,6 +33,7 @@ use crate::collect::{Decoder, own};
 use crate::report::Report;
 use hartrace_capture::programs::{Programs, Symbols};
 use hartrace_decoder::calls::{CallStack, Functions, Transfers, Visit};
+use hartrace_decoder::{Event, Sink as _, StreamPos};
 use hartrace_isa::Xlen;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -125,6 +126,13 @@ impl<'a, F: CallForm> Calls<'a, F> {
 }
 
 impl Collect for Transfers {
+    /// Which thread runs has to be known where a stretch starts.
+    fn aside(&mut self, at: StreamPos, event: Event) {
+        if let Event::Context { .. } = event {
+            self.event(at, event);
+        }
+    }
+
     #[inline(never)] // or every crate that uses it would compile the decoder anew
     fn decoder() -> Option<Decoder<Self>> {
         Some(own)

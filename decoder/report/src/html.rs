@@ -124,7 +124,11 @@ impl Sink for HtmlPart {
     }
 }
 
-impl Collect for HtmlPart {}
+impl Collect for HtmlPart {
+    fn aside(&mut self, at: StreamPos, event: Event) {
+        self.transfers.aside(at, event);
+    }
+}
 
 impl Report for Html<'_> {
     type Part = HtmlPart;

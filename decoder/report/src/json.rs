@@ -130,14 +130,34 @@ enum Time {
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 enum Detail {
-    Retired { iaddr: String },
-    Trap { ecause: u64, interrupt: bool, tval: Option<String>, epc: Option<String> },
-    Context { privilege: u8, context: u64, time: u64 },
+    Retired {
+        iaddr: String,
+    },
+    Trap {
+        ecause: u64,
+        interrupt: bool,
+        tval: Option<String>,
+        epc: Option<String>,
+    },
+    Context {
+        privilege: u8,
+        context: u64,
+        time: u64,
+    },
     Time(Time),
     On,
-    Off { qual_status: &'static str },
+    Off {
+        qual_status: &'static str,
+    },
     Restart,
-    Gap { cause: String },
+    Trigger,
+    #[serde(rename = "left_out")]
+    LeftOut {
+        instructions: u64,
+    },
+    Gap {
+        cause: String,
+    },
 }
 
 impl Detail {
@@ -157,6 +177,8 @@ impl Detail {
             Event::On => Self::On,
             Event::Off(status) => Self::Off { qual_status: status.name() },
             Event::Restart => Self::Restart,
+            Event::Trigger => Self::Trigger,
+            Event::LeftOut { insns } => Self::LeftOut { instructions: insns },
             Event::Gap(fault) => Self::Gap { cause: fault.to_string() },
         }
     }

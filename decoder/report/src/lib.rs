@@ -57,6 +57,8 @@
 //! A [`Printer`] writes any of them and reports [`Gaps`](gaps::Gaps); [`Printer::follow`] decodes a capture for it. A capture is decoded in parts, by several
 //! threads: a [`Report`] defines what a part is decoded into, and joins the parts in order.
 //!
+//! A [`Window`](window::Window) is the part of a trace to report.
+//!
 //! A new format is a new type. If it shows events in order, it implements [`InOrder`](lists::InOrder) and is wrapped in
 //! [`Ordered`](lists::Ordered). If it adds something up, its sum implements [`Sum`](tables::Sum) and, to be written at the end,
 //! [`Table`](tables::Table). Anything else implements [`Report`] itself.
@@ -108,6 +110,7 @@ pub mod limits;
 mod listing;
 pub mod lists;
 mod no_sync;
+mod numbered;
 mod ordered;
 pub mod packets;
 mod part;
@@ -126,9 +129,11 @@ mod testing;
 mod text_cache;
 mod turn;
 mod unended;
+pub mod window;
 
 pub use collect::Collect;
 pub use form::{Form, FormContext, NoForm, NoLines};
+pub use numbered::Numbered;
 pub use print::Print;
 pub use printer::{Error, Printer};
 pub use report::Report;

@@ -26,6 +26,11 @@ impl SharedLimits {
         self.lock().is_done()
     }
 
+    /// The number of the first instruction that is reported: see [`Limits::first`].
+    pub fn first(&self) -> Option<u64> {
+        self.lock().first()
+    }
+
     /// Why nothing was reported, if the start has not been reached.
     pub fn unreached(&self) -> Option<Unreached> {
         self.lock().unreached()
@@ -71,10 +76,14 @@ impl<S: Collect> Limited<'_, S> {
     fn run_within(&mut self, at: StreamPos, run: Run<'_>) {
         let at = self.placed.place(at);
         let Some(limits) = self.limits else { return self.sink.run(at, run) };
-        let range = limits.lock().take(at, run.insns() as usize);
-        if let Some(run) = run.cut(range) {
-            self.sink.run(at, run);
-        }
+        limits.lock().take(at, run.insns() as usize, &mut |range, left_out| {
+            if left_out > 0 {
+                self.sink.event(at, Event::LeftOut { insns: left_out });
+            }
+            if let Some(run) = run.cut(range) {
+                self.sink.run(at, run);
+            }
+        });
     }
 }
 
@@ -89,7 +98,10 @@ impl<S: Collect> Limited<'_, S> {
             let whole = limits.lock().distance().checked_div(insns).unwrap_or(0).min(left);
             if whole == 0 {
                 runs.iter().filter_map(KeptRun::run).for_each(|run| self.run_within(at, run));
-            } else if limits.lock().take_turns(place, insns, whole) {
+            } else if let Some(left_out) = limits.lock().take_turns(place, insns, whole) {
+                if left_out > 0 {
+                    self.sink.event(place, Event::LeftOut { insns: left_out });
+                }
                 let all = runs.iter().filter_map(KeptRun::run);
                 all.for_each(|run| self.sink.repeat(place, run, whole));
                 self.sink.end_turn();

@@ -4,6 +4,7 @@ use hartrace_decoder::StreamPos;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
+use std::sync::Arc;
 use thiserror::Error;
 
 pub use crate::limited::{Limited, SharedLimits};
@@ -58,6 +59,9 @@ pub enum Unreached {
         /// Where the limits start.
         from: Position,
     },
+    /// The function is not active there.
+    #[error("the function of --in is not active between --from and --to")]
+    Inactive,
 }
 
 impl fmt::Display for Position {
@@ -100,13 +104,18 @@ impl Position {
         if reached { 0 } else { count }
     }
 
+    /// Whether nothing comes before it.
+    pub const fn is_start(self) -> bool {
+        matches!(self, Self::Insn(0) | Self::Packet(0) | Self::Byte(0))
+    }
+
     fn is_reached(self, at: StreamPos, insn: u64) -> bool {
         self.before(at, insn, 1) == 0
     }
 }
 
 /// Which part of a trace to report. A position that was reached stays reached.
-#[derive(Copy, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub struct Limits {
     from: Option<Position>,
     /// The first instruction, if it was given by its number.
@@ -114,6 +123,12 @@ pub struct Limits {
     to: Option<Position>,
     /// Instructions so far.
     insns: u64,
+    /// Numbers of the only instructions to report, in order, if not all.
+    spans: Option<Arc<[Range<u64>]>>,
+    /// The first span that is not over.
+    span: usize,
+    /// The number after the last instruction that was reported.
+    reported: Option<u64>,
 }
 
 impl Limits {
@@ -134,13 +149,25 @@ impl Limits {
             _ if from.is_none() && to.is_none() => Ok(None),
             _ => {
                 let first = if let Some(Insn(number)) = from { Some(number) } else { None };
-                Ok(Some(Self { from, first, to, insns: 0 }))
+                Ok(Some(Self { from, first, to, ..Self::all() }))
             }
         }
     }
 
-    /// Takes the next instructions, and returns which of them to report.
-    pub fn take(&mut self, at: StreamPos, count: usize) -> Range<usize> {
+    /// Everything.
+    fn all() -> Self {
+        Self { from: None, first: None, to: None, insns: 0, spans: None, span: 0, reported: None }
+    }
+
+    /// Only the instructions with these numbers, which are in order, of what is within limits.
+    #[must_use]
+    pub fn only(limits: Option<Self>, spans: Arc<[Range<u64>]>) -> Self {
+        Self { spans: Some(spans), ..limits.unwrap_or_else(Self::all) }
+    }
+
+    /// Takes the next instructions. Calls `report` with each stretch of them to report, and with the number of instructions
+    /// that are left out between it and the last one.
+    pub fn take(&mut self, at: StreamPos, count: usize, report: &mut dyn FnMut(Range<usize>, u64)) {
         let before = |p: Position| p.before(at, self.insns, count);
         let start = self.from.map_or(0, before);
         let end = self.to.map_or(count, before);
@@ -150,8 +177,36 @@ impl Limits {
         if end < count {
             self.to = Some(Position::Insn(0));
         }
-        self.insns = self.insns.saturating_add(count as u64);
-        start..end.max(start)
+        let first = self.insns;
+        self.insns = first.saturating_add(count as u64);
+        if start >= end {
+            return;
+        }
+        let Some(spans) = self.spans.clone() else { return report(start..end, 0) };
+        let limit = |n: usize| first.saturating_add(n as u64);
+        let (from, to) = (limit(start), limit(end));
+        while let Some(span) = spans.get(self.span).filter(|span| span.start < to) {
+            let piece = span.start.max(from)..span.end.min(to);
+            if piece.start < piece.end {
+                let reported = self.reported.replace(piece.end).unwrap_or(piece.start);
+                let left_out = piece.start.saturating_sub(reported);
+                let number = |insn: u64| insn.saturating_sub(first) as usize;
+                report(number(piece.start)..number(piece.end), left_out);
+            }
+            if span.end > to {
+                break;
+            }
+            self.span = self.span.saturating_add(1);
+        }
+    }
+
+    /// Whether the next instruction is in one of the spans.
+    fn is_within(&self) -> bool {
+        self.spans.as_ref().is_none_or(|spans| {
+            let ahead = spans.get(self.span..).unwrap_or_default();
+            let next = ahead.iter().find(|span| span.end > self.insns);
+            next.is_some_and(|span| span.start <= self.insns)
+        })
     }
 
     /// Whether to report something that is not an instruction.
@@ -163,7 +218,7 @@ impl Limits {
         if self.to.is_some_and(reached) {
             self.to = Some(Position::Insn(0));
         }
-        self.from.is_none() && !self.is_done()
+        self.from.is_none() && !self.is_done() && self.is_within()
     }
 
     /// Why nothing was reported, if the start has not been reached.
@@ -171,7 +226,10 @@ impl Limits {
         let insns = self.insns;
         // What happens after the last instruction has the number of the next one.
         let past = self.first.filter(|first| *first >= insns).map(Position::Insn);
-        let from = self.from.or(past)?;
+        let inactive = self.spans.is_some() && self.reported.is_none();
+        let Some(from) = self.from.or(past) else {
+            return inactive.then_some(Unreached::Inactive);
+        };
         Some(match self.is_done() {
             true => Unreached::ToFirst { from },
             false => Unreached::PastEnd { from, insns },
@@ -184,21 +242,49 @@ impl Limits {
             Some(Position::Insn(number)) => number.saturating_sub(self.insns),
             _ => u64::MAX,
         };
-        ahead(self.from).min(ahead(self.to))
+        let spans = self.spans.iter().flat_map(|spans| spans.get(self.span..).unwrap_or_default());
+        let mut edges = spans.flat_map(|span| [span.start, span.end]);
+        let edge = edges.find(|edge| *edge > self.insns);
+        let edge = edge.map_or(u64::MAX, |edge| edge.saturating_sub(self.insns));
+        ahead(self.from).min(ahead(self.to)).min(edge)
     }
 
     /// Takes turns of a loop, of so many instructions each, which no such position is within. Returns whether to
-    /// report them.
-    pub fn take_turns(&mut self, at: StreamPos, insns: u64, times: u64) -> bool {
-        let range = self.take(at, usize::try_from(insns).unwrap_or(usize::MAX));
+    /// report them, with the number of instructions that are left out between them and the last ones.
+    pub fn take_turns(&mut self, at: StreamPos, insns: u64, times: u64) -> Option<u64> {
+        let mut reported = None;
+        let count = usize::try_from(insns).unwrap_or(usize::MAX);
+        self.take(at, count, &mut |_, left_out| reported = Some(left_out));
         let others = insns.saturating_mul(times.saturating_sub(1));
         self.insns = self.insns.saturating_add(others);
-        !range.is_empty()
+        if reported.is_some() {
+            self.reported = self.reported.map(|reported| reported.saturating_add(others));
+        }
+        reported
+    }
+
+    /// The number of the first instruction that is reported, if it does not depend on packets or bytes and nothing has been
+    /// reported.
+    pub fn first(&self) -> Option<u64> {
+        let from = match self.from {
+            None => 0,
+            Some(Position::Insn(number)) => number,
+            Some(Position::Packet(_) | Position::Byte(_)) => return None,
+        };
+        match &self.spans {
+            None => Some(from),
+            Some(spans) => {
+                let span = spans.iter().find(|span| span.end > from)?;
+                Some(span.start.max(from))
+            }
+        }
     }
 
     /// Whether nothing more will be reported.
     pub fn is_done(&self) -> bool {
+        let last = self.spans.as_ref().map(|spans| spans.last().map_or(0, |span| span.end));
         matches!(self.to, Some(Position::Insn(number)) if number <= self.insns)
+            || last.is_some_and(|last| last <= self.insns)
     }
 }
 
@@ -217,7 +303,9 @@ mod tests {
         let mut list = Vec::new();
         for packet in 0..3 {
             let at = StreamPos { packet, byte: 10 * packet };
-            list.extend(limits.take(at, 3).map(|n| 3 * packet + n as u64));
+            limits.take(at, 3, &mut |range, _| {
+                list.extend(range.map(|n| 3 * packet + n as u64));
+            });
         }
         list
     }
@@ -241,10 +329,12 @@ mod tests {
         let mut limits = limits("packet:1", "4").unwrap().unwrap();
         let at = |packet| StreamPos { packet, byte: 0 };
         assert!(!limits.admits(at(0)));
-        assert_eq!(limits.take(at(0), 3), 3..3);
+        limits.take(at(0), 3, &mut |range, _| panic!("{range:?}"));
         assert!(limits.admits(at(1)));
         assert!(!limits.is_done());
-        assert_eq!(limits.take(at(1), 3), 0..1);
+        let mut taken = Vec::new();
+        limits.take(at(1), 3, &mut |range, _| taken.push(range));
+        assert_eq!(taken, [0..1]);
         assert!(limits.is_done() && !limits.admits(at(1)));
     }
 
@@ -253,7 +343,7 @@ mod tests {
         let unreached = |from, to| {
             let mut limits = limits(from, to).unwrap().unwrap();
             for packet in 0..3 {
-                limits.take(StreamPos { packet, byte: 10 * packet }, 3);
+                limits.take(StreamPos { packet, byte: 10 * packet }, 3, &mut |_, _| ());
             }
             limits.unreached().map(|why| why.to_string())
         };

@@ -245,6 +245,8 @@ pub(crate) fn describe(event: &Event, xlen: Xlen) -> String {
         Event::On => "on".to_owned(),
         Event::Off(status) => format!("off, {}", status.name()),
         Event::Restart => "another trace starts".to_owned(),
+        Event::Trigger => "trigger".to_owned(),
+        Event::LeftOut { insns } => format!("left out: {insns} instructions"),
         Event::Trap { cause, interrupt, tval, epc } => {
             let kind = if interrupt { "interrupt" } else { "exception" };
             let tval = tval.map_or(String::new(), |tval| format!(", tval {}", hex(tval)));

@@ -84,12 +84,12 @@ impl<'a> Watch<'a> {
                     self.clues.impossible = self.clues.impossible.saturating_add(1);
                 }
             }
-            Event::Gap(_) | Event::On | Event::Off(_) | Event::Restart => {
+            Event::Gap(_) | Event::On | Event::Off(_) | Event::Restart | Event::LeftOut { .. } => {
                 self.calls.clear();
                 self.returning = None;
             }
             Event::Trap { epc: None, .. } => self.returning = None,
-            Event::Time(_) | Event::Context { .. } => {}
+            Event::Time(_) | Event::Context { .. } | Event::Trigger => {}
         }
     }
 

@@ -313,7 +313,7 @@ impl Sink for Judge<'_> {
 
     fn event(&mut self, at: StreamPos, event: Event) {
         self.watch.event(&event);
-        if !matches!(event, Event::Time(_) | Event::Restart | Event::On) {
+        if !matches!(event, Event::Time(_) | Event::Restart | Event::On | Event::Trigger) {
             self.settle();
         }
         match event {
@@ -330,7 +330,7 @@ impl Sink for Judge<'_> {
                     self.note(value);
                 }
             }
-            Event::Time(_) | Event::Restart => {}
+            Event::Time(_) | Event::Restart | Event::Trigger | Event::LeftOut { .. } => {}
             Event::Context { privilege, context, time } => {
                 for value in [9, privilege.into(), context, time] {
                     self.note(value);

@@ -120,7 +120,7 @@ impl Reducer {
             Change::Leaves(transfer, end) => self.pending = Some((at, transfer, end)),
             Change::Arrives(to) => self.arrive(at, to, span),
             Change::Context(context, user) if self.context == Some((context, user)) => {}
-            Change::Time(_) | Change::Again { .. } => {}
+            Change::Time(_) | Change::On | Change::Trigger | Change::Again { .. } => {}
             Change::Context(..)
             | Change::Trap { .. }
             | Change::Off
@@ -349,7 +349,9 @@ fn to_fields(change: Change) -> (u64, Vec<u64>) {
         Change::Context(context, user) => (3, vec![context, user.into()]),
         Change::Off => (4, Vec::new()),
         // Times are not kept, and turns are unrolled.
-        Change::Gap | Change::Time(_) | Change::Again { .. } => (5, Vec::new()),
+        Change::Gap | Change::Time(_) | Change::On | Change::Trigger | Change::Again { .. } => {
+            (5, Vec::new())
+        }
         Change::Returned(to) => (6, place(to).into()),
         Change::Enter { place: to, returns, why } => {
             let [pc, start, end] = place(to);

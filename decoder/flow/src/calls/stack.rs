@@ -168,6 +168,8 @@ impl<V: Visit> CallStack<V> {
                 }
             }
             Change::Time(time) => self.visit.time(time, self.insns),
+            Change::On => self.visit.on(self.insns),
+            Change::Trigger => self.visit.trigger(self.insns),
             Change::Off => self.off(),
             Change::Gap => self.gap(),
             Change::Returned(to) => {

@@ -33,6 +33,8 @@ pub(super) enum Change {
     Context(u64, bool),
     Time(Time),
     Off,
+    On,
+    Trigger,
     Gap,
     /// A function that was called later has returned here. Only in a [`Residue`](super::Residue), like the next two.
     Returned(Place),
@@ -264,10 +266,13 @@ impl Sink for Transfers {
             Event::Context { context, privilege, .. } => {
                 Change::Context(context, privilege == USER)
             }
-            Event::Off(_) => Change::Off,
+            // What runs next was not called from here.
+            Event::Off(_) | Event::LeftOut { .. } => Change::Off,
             Event::Gap(_) => Change::Gap,
             Event::Time(time) => return self.push(Change::Time(time)),
-            Event::On | Event::Restart => return,
+            Event::On => return self.push(Change::On),
+            Event::Trigger => return self.push(Change::Trigger),
+            Event::Restart => return,
         });
         self.stays = false;
     }

@@ -276,7 +276,7 @@ impl Sink for Edges {
     }
 
     fn event(&mut self, _: StreamPos, event: Event) {
-        if !matches!(event, Event::Context { .. } | Event::Time(_)) {
+        if !matches!(event, Event::Context { .. } | Event::Time(_) | Event::Trigger) {
             self.interrupt();
         }
     }

@@ -38,12 +38,12 @@ pub fn packets<'p, 'c: 'p>(
         Some(limits) => limits.admits(StreamPos { packet, byte }),
         None => true,
     };
-    let mut marked = limits;
+    let mut marked = limits.clone();
     let marks = marks.iter().filter(|mark| admitted(&mut marked, 0, mark.index));
     let mut marks = marks.collect::<Vec<_>>().into_iter().peekable();
     let (mut records, mut streams) = (Vec::new(), Vec::new());
     for portions in sources {
-        let (mut limits, mut packet) = (limits, 0u64);
+        let (mut limits, mut packet) = (limits.clone(), 0u64);
         for Portion { stream, protocol, .. } in portions {
             let held = stream.held().map_err(io::Error::other)?;
             let list = match protocol {
@@ -100,7 +100,7 @@ pub fn elements<E: From<io::Error>>(
     mut lost: impl FnMut(&Traced<'_>, u64) -> Result<(), E>,
 ) -> Result<bool, E> {
     let work = |traced: &Traced<'_>, pass: &mut dyn FnMut(Written) -> bool| {
-        written(traced, ranges, strict, how.limits, pass);
+        written(traced, ranges, strict, how.limits.clone(), pass);
     };
     let (mut gaps, mut any) = (0u64, false);
     let take = |traced: &Traced<'_>, written: Written| {
@@ -166,7 +166,7 @@ struct Elements<'a> {
 impl Elements<'_> {
     /// Passes on the text if there is enough of it.
     fn check(&mut self) {
-        self.done |= self.limits.is_some_and(|limits| limits.is_done());
+        self.done |= self.limits.as_ref().is_some_and(Limits::is_done);
         if self.written.text.len() >= CHUNK {
             self.done |= !(self.pass)(std::mem::take(&mut self.written));
         }
@@ -181,7 +181,11 @@ impl arm::ElementSink for Elements<'_> {
         self.started = true;
         // A range is written if any of its instructions is within the limits.
         let admitted = match &mut self.limits {
-            Some(limits) => !limits.take(at, range.count as usize).is_empty(),
+            Some(limits) => {
+                let mut any = false;
+                limits.take(at, range.count as usize, &mut |_, _| any = true);
+                any
+            }
             None => true,
         };
         if !admitted || self.done {

@@ -42,7 +42,7 @@ fn listed(
     make: &Make<'_, Text>,
     take: &mut Take<'_, Text>,
 ) -> Result<Option<Unreached>, Error> {
-    decode_each(how, all, &Listed { programs }, make, take)
+    decode_each(&how, all, &Listed { programs }, make, take)
 }
 
 /// The report.

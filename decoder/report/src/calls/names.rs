@@ -5,7 +5,7 @@ use hartrace_capture::programs::{
 };
 use hartrace_decoder::calls::{Frame, Functions, Inlined, Why};
 use hartrace_isa::Xlen;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,6 +51,27 @@ impl From<u64> for Callee {
     fn from(function: u64) -> Self {
         Self::Function(function)
     }
+}
+
+/// The longest name that is suggested.
+const MAX_LIKE: usize = 200;
+
+/// The name of a function without the types of its parameters.
+fn bare(name: &str) -> &str {
+    let without = name.strip_suffix(" const").unwrap_or(name);
+    if !without.ends_with(')') {
+        return name;
+    }
+    let mut depth = 0u32;
+    let open = without.char_indices().rev().find(|(_, c)| {
+        match c {
+            ')' => depth = depth.saturating_add(1),
+            '(' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    });
+    open.and_then(|(at, _)| without.get(..at)).filter(|bare| !bare.is_empty()).unwrap_or(name)
 }
 
 /// Names of functions.
@@ -181,6 +202,32 @@ impl<'a> Names<'a> {
                 None => "unknown".into(),
             },
         }
+    }
+
+    /// The functions of a name, those that were inlined among them: a name as the source has it, with or without the types of
+    /// its parameters, or as the linker has it.
+    pub(crate) fn find(&self, name: &str) -> HashSet<Callee> {
+        let is = |full: &str, linkage: &str| full == name || linkage == name || bare(full) == name;
+        let functions = self.symbols.functions();
+        let functions = functions.iter().filter(|function| is(function.name, function.linkage));
+        let inlined = (0..).take(self.inlined.len()).filter(|number| {
+            let function = self.inlined_function(*number);
+            function.is_some_and(|(function, _)| is(&function.name, &function.linkage))
+        });
+        functions
+            .map(|function| Callee::Function(function.range.start))
+            .chain(inlined.map(Callee::Inlined))
+            .collect()
+    }
+
+    /// A function whose name resembles this one.
+    pub(crate) fn like(&self, name: &str) -> Option<String> {
+        let functions = self.symbols.functions();
+        let names = functions.iter().map(|function| bare(function.name));
+        let distance = |other: &&str| strsim::damerau_levenshtein(other, name);
+        let nearest = names.filter(|other| other.len() < MAX_LIKE).min_by_key(distance)?;
+        (distance(&nearest) <= name.len() / 3 + 1 || nearest.ends_with(&format!("::{name}")))
+            .then(|| nearest.to_owned())
     }
 
     /// The name of a function as the linker knows it, or its address.

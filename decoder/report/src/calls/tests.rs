@@ -93,7 +93,12 @@ pub(crate) fn report(trace: &Trace, counted: bool, sink: &mut impl Sink) {
     }
 }
 
-fn functions() -> Arc<Functions> {
+/// The start of the n-th function, from 1.
+pub(crate) fn function(number: u64) -> u64 {
+    SIZE * number
+}
+
+pub(crate) fn functions() -> Arc<Functions> {
     Arc::new(Functions::new((1..=FUNCTIONS).map(|number| SIZE * number..SIZE * (number + 1))))
 }
 

@@ -95,7 +95,9 @@ impl Sink for Events {
             Event::Trap { interrupt: true, .. } => &mut self.interrupts,
             Event::Trap { .. } => &mut self.exceptions,
             Event::Off(_) | Event::On | Event::Restart => return,
-            Event::Context { .. } | Event::Time(_) => return,
+            Event::Context { .. } | Event::Time(_) | Event::Trigger | Event::LeftOut { .. } => {
+                return;
+            }
         };
         *count = count.saturating_add(1);
     }
