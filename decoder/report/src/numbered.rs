@@ -96,8 +96,8 @@ mod tests {
         for cut in 0..text.len() {
             let mut out = Vec::new();
             let mut numbered = Numbered::new(&mut out, 7);
-            numbered.write_all(text[..cut].as_bytes()).unwrap();
-            numbered.write_all(text[cut..].as_bytes()).unwrap();
+            numbered.write_all(&text.as_bytes()[..cut]).unwrap();
+            numbered.write_all(&text.as_bytes()[cut..]).unwrap();
             let all = String::from_utf8(out).unwrap();
             let numbers: Vec<&str> = all
                 .lines()

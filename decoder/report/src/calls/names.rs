@@ -226,8 +226,9 @@ impl<'a> Names<'a> {
         let names = functions.iter().map(|function| bare(function.name));
         let distance = |other: &&str| strsim::damerau_levenshtein(other, name);
         let nearest = names.filter(|other| other.len() < MAX_LIKE).min_by_key(distance)?;
-        (distance(&nearest) <= name.len() / 3 + 1 || nearest.ends_with(&format!("::{name}")))
-            .then(|| nearest.to_owned())
+        (distance(&nearest) <= (name.len() / 3).saturating_add(1)
+            || nearest.ends_with(&format!("::{name}")))
+        .then(|| nearest.to_owned())
     }
 
     /// The name of a function as the linker knows it, or its address.
