@@ -23,6 +23,15 @@ pub struct Proof {
     mistakes: Vec<Mistake>,
     /// Mistakes are found in runs of `cycles` cycles.
     soon: bool,
+    start: Start,
+}
+
+/// The first values of registers and memories without a reset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Start {
+    /// Any.
+    Free,
+    Zero,
 }
 
 /// The method that shows that assertions hold.
@@ -59,6 +68,7 @@ impl Proof {
             means: Means::Cycles,
             mistakes: vec![],
             soon: false,
+            start: Start::Free,
         }
     }
 
@@ -73,6 +83,13 @@ impl Proof {
     #[must_use]
     pub fn settled(self, cycles: u32) -> Self {
         Self { means: Means::Settled(cycles), ..self }
+    }
+
+    /// Lets registers and memories without a reset be zero in the first cycle. It is for copies of a block that are
+    /// compared: only what they are given may differ.
+    #[must_use]
+    pub fn starting_at_zero(self) -> Self {
+        Self { start: Start::Zero, ..self }
     }
 
     /// Claims that no run at all breaks an assertion, by induction over at most `depth` cycles: if all
@@ -210,7 +227,7 @@ impl Proof {
             };
             let folder = folder.join(format!("formal_{name}"));
             trials.push(Trial::test(name, move || {
-                prepare(&folder, &mistake.made(&text)?, Claims::Asserted)?;
+                prepare(&folder, &mistake.made(&text)?, Claims::Asserted, self.start)?;
                 refute(&folder, search)
             }));
         }
@@ -218,7 +235,7 @@ impl Proof {
         let folder = folder.join(format!("formal_{}", self.name));
         trials.push(Trial::test(self.name, move || {
             // Contradictory assumptions would prove anything.
-            prepare(&folder, &text, Claims::NoEnd)?;
+            prepare(&folder, &text, Claims::NoEnd, self.start)?;
             refute(&folder, Search::Cycles(self.cycles))?;
             let (text, searches) = match self.means {
                 Means::Cycles => (text, vec![Search::Cycles(self.cycles)]),
@@ -230,7 +247,7 @@ impl Proof {
                     (helped, vec![Search::Cycles(depth), Search::Step(depth)])
                 }
             };
-            prepare(&folder, &text, Claims::Asserted)?;
+            prepare(&folder, &text, Claims::Asserted, self.start)?;
             searches.into_iter().try_for_each(|search| prove(&folder, search))
         }));
         trials
@@ -316,7 +333,7 @@ enum Claims {
 }
 
 /// Creates a circuit of AND gates and registers in an empty folder.
-fn prepare(folder: &Path, text: &str, claims: Claims) -> Result<(), Failed> {
+fn prepare(folder: &Path, text: &str, claims: Claims, start: Start) -> Result<(), Failed> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder)?;
     fs::write(folder.join("proof.sv"), text)?;
@@ -325,13 +342,17 @@ fn prepare(folder: &Path, text: &str, claims: Claims) -> Result<(), Failed> {
         // In all modules except the top.
         Claims::NoEnd => ("-D NO_END", "chformal -assert -remove * formal %d;"),
     };
+    let first = match start {
+        Start::Free => "",
+        Start::Zero => "setundef -init -zero;",
+    };
     // Logic that no claim depends on is removed; not once more from the gates, which takes as long as all the rest:
     // ABC does that in no time. Undefined values may be anything, even if they appear only in gates.
     let script = format!(
         "read_verilog -formal -sv {define} proof.sv; hierarchy -top formal; proc; {remove} memory_map; \
          flatten; select -assert-none w:* a:hierconn %i; \
          opt_clean -purge; opt -fast; async2sync; opt_clean -purge; \
-         setundef -undriven -anyseq; techmap; setundef -undriven -anyseq; dffunmap; simplemap; aigmap; \
+         {first} setundef -undriven -anyseq; techmap; setundef -undriven -anyseq; dffunmap; simplemap; aigmap; \
          write_aiger -I -B -zinit -no-startoffset proof.aig"
     );
     let output = Command::new("yosys").current_dir(folder).args(["-q", "-p", &script]).output()?;
