@@ -73,6 +73,14 @@ impl Encoder {
         })
     }
 
+    /// The encoder of a hart that may not be traced at every level. It shows a trap together with what comes after it,
+    /// never at the end of a stretch: where that trap leads may be forbidden.
+    #[must_use]
+    pub fn guarded(mut self) -> Self {
+        self.state.guarded = true;
+        self
+    }
+
     /// Encodes the next block of retired instructions.
     pub fn retire(&mut self, block: &Retired, out: PayloadSink<'_>) {
         self.start(out);
@@ -140,11 +148,24 @@ impl Encoder {
     pub fn miss(&mut self, out: PayloadSink<'_>) {
         self.start(out);
         if let Some(last) = self.pending.back().cloned() {
-            let missing = Step { qualified: false, cycles: 0, half_words: 0, ..last };
+            let missing = Step { qualified: false, gap: true, cycles: 0, half_words: 0, ..last };
             self.pending.push_back(missing);
             self.advance(out);
         }
         self.state.announce_loss = true;
+        self.qualifier.miss();
+    }
+
+    /// Notes that the hart is at a level that may not be traced. The trace up to here is complete, and starts again with
+    /// the next block. The blocks in between are not for this encoder.
+    pub fn forbid(&mut self, out: PayloadSink<'_>) {
+        self.start(out);
+        if let Some(last) = self.pending.back().cloned() {
+            let gap = Step { qualified: false, gap: true, cycles: 0, half_words: 0, ..last };
+            self.pending.push_back(gap);
+            self.advance(out);
+        }
+        // Returns from traps may be among what is not seen.
         self.qualifier.miss();
     }
 
@@ -160,7 +181,7 @@ impl Encoder {
         let traced = match self.pending.pop_front() {
             Some(current) => {
                 let qualified = current.qualified;
-                self.describe(current, None, out);
+                self.describe(Step { cut: true, ..current }, None, out);
                 qualified
             }
             None => false,
@@ -179,8 +200,9 @@ impl Encoder {
         if self.pending.len() < 2 {
             return;
         }
-        let Some(current) = self.pending.pop_front() else { return };
+        let Some(mut current) = self.pending.pop_front() else { return };
         let next = self.pending.front().cloned();
+        current.cut = next.as_ref().is_none_or(|next| next.gap);
         if self.state.config.compat != Compat::None {
             self.previous = Some(older::describe(
                 &mut self.state,

@@ -127,7 +127,11 @@ impl Chart<'_> {
         }
     }
 
+    /// Reports the trap that is the current step, unless that may not be told yet and never will be.
     fn report_current_trap(&mut self, reason: Reason, out: PayloadSink<'_>) -> Outcome {
+        if self.state.guarded && self.current.cut {
+            return Outcome::default();
+        }
         self.state.trap(&self.current, &self.current, false, reason, out);
         TRAP_REPORTED
     }
@@ -140,10 +144,11 @@ impl Chart<'_> {
                 (true, false) => {
                     let trap = &previous.step;
                     self.state.trap(&self.current, trap, false, Reason::TrapInHandler, out);
-                    if self.next.is_none() {
-                        return self.report_current_trap(Reason::TrapAtEnd, out);
-                    }
-                    SYNCED
+                    let own = match self.next {
+                        None => self.report_current_trap(Reason::TrapAtEnd, out),
+                        Some(_) => Outcome::default(),
+                    };
+                    Outcome { synced: true, ..own }
                 }
                 (false, true) => {
                     self.state.sync(&self.current, Reason::HandlerAfterReport, out);

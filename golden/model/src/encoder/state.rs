@@ -51,6 +51,8 @@ pub(crate) struct State {
     pub(crate) context_pending: bool,
     pub(crate) losing: bool,
     pub(crate) announce_loss: bool,
+    /// Some levels may not be traced.
+    pub(crate) guarded: bool,
     /// History prediction.
     pub(crate) history: Packet,
 }
@@ -74,6 +76,7 @@ impl State {
             context_pending: false,
             losing: false,
             announce_loss: false,
+            guarded: false,
             history: Packet::new(config.params.hpred_size_p),
             config,
         }

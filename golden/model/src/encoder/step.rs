@@ -21,6 +21,10 @@ pub(crate) struct Step {
     pub(crate) notify: bool,
     pub(crate) cycles: u32,
     pub(crate) half_words: u32,
+    /// No instruction or trap, but a place at which the trace is interrupted.
+    pub(crate) gap: bool,
+    /// The trace is interrupted right after it.
+    pub(crate) cut: bool,
 }
 
 /// What the flow chart needs to know about the previous step.
@@ -59,6 +63,8 @@ impl Step {
             notify: block.trigger.notify,
             cycles: block.cycles,
             half_words: block.iretire,
+            gap: false,
+            cut: false,
         };
         let mut steps = Vec::new();
         let trap = block.itype.is_trap();
@@ -104,6 +110,7 @@ impl Step {
         let mut step = Self::of(&plain, row, false, true).remove(0);
         step.cycles = 0;
         step.half_words = 0;
+        step.gap = true;
         step
     }
 
