@@ -34,6 +34,10 @@ pub struct Config {
     /// Whether filters can ask for causes of traps, and for interrupts or exceptions.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub filter_excint_p: bool,
+    /// Whether each hart has an input that says at which privilege levels it may be traced. What it does at others comes
+    /// no further than that input.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub permission: bool,
     /// Number of cycles of input that can be queued. A cycle needs its place from the hart on, so
     /// with fewer than eight not even one lane is accepted in every cycle; more compensate for
     /// cycles with several packets. Up to 16 or 32, a LUT RAM costs the same.
@@ -101,6 +105,7 @@ impl Default for Config {
             context_comparators: 0,
             tval_comparators: 0,
             filter_excint_p: false,
+            permission: false,
             ingress_depth: 16,
             pack: false,
             resync: vec![ResyncUnit::Packets],
@@ -182,6 +187,8 @@ impl Config {
             "filter_excint_p",
             "etrace.ecause_width_p of at most 6",
         )?;
+        let levels = (2..=3).contains(&params.privilege_width_p);
+        needs(self.permission, levels, "permission", "etrace.privilege_width_p of 2 or 3")?;
         let comparators = self.comparators + self.context_comparators + self.tval_comparators;
         // trTeFilterComp1 to 3 have three bits.
         needs(comparators > 8, false, "comparators", "at most 8 of all kinds together")?;

@@ -34,7 +34,7 @@ impl Control<Wire> {
 bundle! {
     /// Signals that the hart drives.
     struct Hart {
-        itype, iaddr, iretire, ilastsize, sijump: Option, cause, tval, r#priv,
+        itype, iaddr, iretire, ilastsize, sijump: Option, cause, tval, r#priv, allow: Option,
         context: Option, ctype: Option, time: Option, trigger: Option, halted, reset, lost, drained
     }
 }
@@ -52,6 +52,10 @@ impl Hart<Wire> {
             cause: inside.cause,
             tval: inside.tval,
             r#priv: inside.r#priv,
+            allow: config.permission.then(|| {
+                let levels = 1 << config.etrace.privilege_width_p;
+                Wire::new(levels, "levels that may be traced, one bit for each value of priv_i")
+            }),
             context: inside.context,
             ctype: inside.ctype,
             time: inside.time,
@@ -101,8 +105,10 @@ pub fn encoder(config: &Config) -> Result<Component, ConfigError> {
     let data_o = m.output("data_o", 8 * bytes, "a payload, first byte lowest");
     let len_o = m.output("len_o", 5, "its bytes");
 
+    let permission = Permission::new(&m, &hart);
+    let hart = permission.as_ref().map_or_else(|| hart.clone(), |it| it.shown(&m, &hart));
     m.section("What comes in, and marks between.");
-    let front = Front::new(&m, config, &hart, &control);
+    let front = Front::new(&m, config, &hart, &control, permission);
     let offered = front.offered(config, &hart);
     let room = Room::new(&m, config);
     let (w, aw) = (u32::from(config.etrace.iaddress_width_p), config.address());
@@ -287,6 +293,46 @@ struct Refuses {
     stall: Option<Expr>,
 }
 
+/// Whether a hart may be traced at its level, in configurations with such an input.
+struct Permission {
+    /// It may not: what it does comes no further.
+    forbidden: Expr,
+    /// A break has to enter, because the hart was or is at a forbidden level: what the trace has after it need not
+    /// follow what it has before.
+    gap: Expr,
+    /// There was no room for that break yet. Nothing may enter before it.
+    owed: Reg,
+    /// The hart was halted or in reset in the cycle before.
+    was_halted: Reg,
+}
+
+impl Permission {
+    fn new(m: &Module, hart: &Hart) -> Option<Self> {
+        let allow = hart.allow.as_ref()?;
+        m.section(
+            "Permission. What a hart shows at a level that may not be traced is replaced by zeros here, so that nothing\n\
+             behind depends on it: priv_i and allow_i alone decide when the break enters that interrupts the trace.",
+        );
+        let forbidden = m.let_("forbidden", !allow.bit_at(&hart.r#priv));
+        let was_forbidden = m.reg("was_forbidden", false);
+        m.assign(&was_forbidden.d, &forbidden);
+        let owed = m.reg("gap_owed", false);
+        let gap = m.let_("gap", (&forbidden & !&was_forbidden.q) | &owed.q);
+        let was_halted = m.reg("was_halted", false);
+        Some(Self { forbidden, gap, owed, was_halted })
+    }
+
+    /// The signals of the hart, as far as they may be seen. Its level decides what may be, and `drained_i` says
+    /// nothing about what the hart does.
+    fn shown(&self, m: &Module, hart: &Hart) -> Hart {
+        let hides = |name: &str| !["priv", "allow", "drained"].contains(&name);
+        hart.map(|name, signal| match hides(name) {
+            true => m.let_(&format!("shown_{name}"), (!&self.forbidden).gate(signal)),
+            false => signal.clone(),
+        })
+    }
+}
+
 /// Decides what enters: retired blocks, or a mark.
 struct Front {
     active: Reg,
@@ -299,20 +345,31 @@ struct Front {
     cycles: Option<Reg>,
     works: Expr,
     halts: Expr,
+    /// What retires has to wait until the break before it has entered, or is lost.
+    held_back: Expr,
     /// Retired blocks enter, not a mark alone.
     rows: Expr,
     offers: Expr,
     starts: Expr,
     /// Tracing is to end; what is still to come is traced.
     ends: Expr,
+    /// What retires is no longer traced.
+    over: Expr,
     /// Tracing ends here.
     stops: Expr,
     breaks: Expr,
     empty: Expr,
+    permission: Option<Permission>,
 }
 
 impl Front {
-    fn new(m: &Module, config: &Config, hart: &Hart, control: &Control) -> Self {
+    fn new(
+        m: &Module,
+        config: &Config,
+        hart: &Hart,
+        control: &Control,
+        permission: Option<Permission>,
+    ) -> Self {
         let active = m.reg("active", false);
         let stopping = m.reg("stopping", false);
         let dropping = m.reg("dropping", false);
@@ -323,16 +380,31 @@ impl Front {
             let itype = hart.itype.slice(i * tw, tw);
             hart.iretire.slice(i * rw, rw).any() | itype.is(1) | itype.is(2)
         };
-        let works = m.let_("works", any((0..config.n()).map(lane)));
+        let mut works = any((0..config.n()).map(lane));
+        let (mut gap, mut owed) = (zero(1), zero(1));
+        if let Some(permission) = &permission {
+            // A hart that was halted and still is retires nothing that belongs to a program.
+            let still_halted = &permission.was_halted.q & (&hart.halted | &hart.reset);
+            works = works & !m.let_("still_halted", still_halted);
+            (gap, owed) = (permission.gap.clone(), permission.owed.q.clone());
+        }
+        let works = m.let_("works", works);
         let halts = m.let_("halts", &hart.halted | &hart.reset);
         let enable = &control.enable;
         let starts = m.let_("starts", !&active.q & enable & &empty);
         let ends = m.let_("ends", &active.q & (!enable | &stopping.q));
-        let stops = m.let_("stops", &ends & &hart.drained);
+        let mut over = &ends & &hart.drained;
+        if permission.is_some() {
+            over = m.let_("over", over);
+        }
+        // The break enters before the end does.
+        let stops = m.let_("stops", &over & !&gap);
         let open = m.let_("open", &active.q & !&stops & !&dropping.q & !&hart.lost);
-        let rows = m.let_("rows", &open & &works);
+        let rows = m.let_("rows", &open & &works & !&owed);
+        let held_back = m.shared("held_back", &open & &works & &owed & !&over);
         let alone = &open & !&works & &halts & !&halted.q;
-        let breaks = m.let_("breaks", (&rows & &halts) | alone);
+        let interrupts = &active.q & !&dropping.q & &gap;
+        let breaks = m.let_("breaks", (&rows & &halts) | alone | interrupts);
         let offers = m.let_("offers", &starts | &stops | &rows | &breaks | &dropping.q);
         let cycles =
             config.counts(ResyncUnit::Cycles).then(|| m.reg("cycles", lit(group::CYCLES, 1)));
@@ -344,13 +416,16 @@ impl Front {
             cycles,
             works,
             halts,
+            held_back,
             rows,
             offers,
             starts,
             ends,
+            over: if permission.is_some() { over } else { stops.clone() },
             stops,
             breaks,
             empty,
+            permission,
         }
     }
 
@@ -378,7 +453,16 @@ impl Front {
             cycles: self.cycles.as_ref().map(|cycles| cycles.q.clone()),
             mark: self.dropping.q.mux(kind(mark::BREAK), mark),
             lost: self.dropping.q.clone(),
-            resets: config.filters_by_trap().then(|| &self.breaks & &hart.reset),
+            resets: config.filters_by_trap().then(|| self.forgets_traps(hart)),
+        }
+    }
+
+    /// Whether filters forget the traps that have not been returned from: the hart is reset, or may have returned
+    /// where it was not seen.
+    fn forgets_traps(&self, hart: &Hart) -> Expr {
+        match &self.permission {
+            Some(permission) => &self.breaks & (&hart.reset | &permission.gap),
+            None => &self.breaks & &hart.reset,
         }
     }
 
@@ -396,9 +480,10 @@ impl Front {
         let seen = &self.halted.q | (&self.breaks & &enters);
         m.assign(&self.halted.d, seen & &self.halts);
         // The rest of what is incomplete is lost too: otherwise it would have to be told apart from what is whole.
-        let incomplete = m.let_("incomplete", &self.active.q & !&self.stops & &hart.lost);
-        let behind = &self.active.q & !&self.stops & &dropping.q & &self.works & !&hart.lost;
-        let [refused, behind] = [("refused", &self.rows & !accepts), ("behind_loss", behind)]
+        let incomplete = m.let_("incomplete", &self.active.q & !&self.over & &hart.lost);
+        let behind = &self.active.q & !&self.over & &dropping.q & &self.works & !&hart.lost;
+        let refused = (&self.rows & !accepts) | &self.held_back;
+        let [refused, behind] = [("refused", refused), ("behind_loss", behind)]
             .map(|(name, value)| m.let_(name, value));
         let stalls = match (&refuses.stall_o, &refuses.stall) {
             (Some(_), Some(on)) => on.clone(),
@@ -407,6 +492,12 @@ impl Front {
         };
         if let Some(stall_o) = &refuses.stall_o {
             m.assign(stall_o, (&refused | &behind) & &stalls);
+        }
+        if let Some(permission) = &self.permission {
+            m.assign(&permission.owed.d, &self.active.q & &permission.gap & !&enters);
+            // A hart that waits shows the same once more, which it retires only then.
+            let waits = refuses.stall_o.clone().unwrap_or_else(|| zero(1));
+            m.assign(&permission.was_halted.d, waits.mux(&permission.was_halted.q, &self.halts));
         }
         m.assign(&refuses.lost_o, &incomplete | ((&refused | &behind) & !&stalls));
         // What is lost while a loss is being reported is part of that loss.

@@ -119,6 +119,7 @@ fn corners() -> Vec<Config> {
         context_comparators: 3,
         tval_comparators: 2,
         filter_excint_p: true,
+        permission: false,
         ingress_depth: 128,
         pack: false,
         resync: vec![ResyncUnit::Packets, ResyncUnit::Cycles, ResyncUnit::HalfWords],
@@ -186,5 +187,11 @@ fn corners() -> Vec<Config> {
         (c.compression, c.triggers) = (Compression::Bytes, false);
         c.etrace.return_stack_size_p = 0;
     });
+    for (config, privilege_width_p) in [(&smallest, 2), (&largest, 3)] {
+        change(config, &|c| {
+            c.permission = true;
+            c.etrace.privilege_width_p = privilege_width_p;
+        });
+    }
     corners
 }

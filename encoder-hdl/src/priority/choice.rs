@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::facts::{Facts, State, Steps};
-use hartrace_rtl::{Expr, zero};
+use hartrace_rtl::{Expr, lit, zero};
 
 /// The packet of the pending step, and the reason for it.
 pub(super) struct Choice {
@@ -47,8 +47,12 @@ impl Choice {
         let trap_own = (&first & trap)
             | (&after_trap & trap & reported)
             | (&after_other & trap & (jumped | !&facts.goes_on));
+        // Where the trace may not show all levels, a trap is reported when its handler is seen: cause and value of one
+        // into a forbidden level are not for the trace.
+        let followed = if cx.config.permission { !&steps.next.mark } else { lit(1, 1) };
+        let trap_own = trap_own & &followed;
         let trap_before = m.shared("trap_after_trap", &after_trap & trap & !reported);
-        let trap_end = &trap_before & !&facts.goes_on;
+        let trap_end = &trap_before & !&facts.goes_on & &followed;
         let handler = &after_trap & &retired & !reported;
         let due = &p.changes.q | (sync_due & !previous.mismatch());
         let start = &retired & (&first | (&after_trap & reported) | (&after_other & due));

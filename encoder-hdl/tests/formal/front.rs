@@ -52,7 +52,7 @@ pub(crate) fn groups_as_requests(config: &Config) -> Component {
 }
 
 /// Turns a request into a payload.
-fn requests_as_payloads(config: &Config) -> Component {
+pub(crate) fn requests_as_payloads(config: &Config) -> Component {
     stub(&block(config, "te_packet_emitter"), |output, request| {
         let value = match output {
             "valid_o" => request["valid_i"].clone(),
@@ -84,7 +84,15 @@ fn rows(config: &Config, claim: Claim) -> Component {
     let rig = Rig::new(&block(config, "te_core"));
     let m = &rig.m;
     let itype = rig.port("itype_i");
-    let works = rig.port("iretire_i").any() | itype.is(1) | itype.is(2);
+    let mut works = rig.port("iretire_i").any() | itype.is(1) | itype.is(2);
+    let mut incomplete = rig.port("lost_i");
+    let allowed = rig.find("allow_i").map(|allow| allow.bit_at(rig.port("priv_i")));
+    if let Some(allowed) = &allowed {
+        // What may not be traced is not there. Nor is what a halted hart shows, which is not looked at here.
+        works = works & allowed;
+        incomplete = incomplete & allowed;
+        m.assume_always("runs", !(rig.port("halted_i") | rig.port("reset_i")));
+    }
     // What follows a stop is not traced, even if tracing is switched on before the stop could
     // enter. The stop is behind everything that was still on its way to the encoder.
     let (active, enable) = (rig.port("active_o"), rig.port("enable_i"));
@@ -92,7 +100,7 @@ fn rows(config: &Config, claim: Claim) -> Component {
     let ends = m.let_("ends", &active & (!enable | &stopping.q));
     m.assign(&stopping.d, &ends);
     let traces = m.let_("traces", &active & !(&ends & rig.port("drained_i")));
-    let (lost, incomplete) = (rig.port("lost_o"), rig.port("lost_i"));
+    let lost = rig.port("lost_o");
     let mut missed = lost.clone();
     if config.may_stall() {
         missed = missed | rig.port("stall_o");
@@ -112,6 +120,9 @@ fn rows(config: &Config, claim: Claim) -> Component {
     m.assert_always("no_more_out_than_in", !&row_out | within.any());
     m.assert_always("empty_is_empty", !rig.port("empty_o") | within.is(0));
     flagged(&rig, &lost, &within, &row_out, &lost_out);
+    if let Some(allowed) = &allowed {
+        interrupted(&rig, (allowed, &traces), &enters, &within, &row_out);
+    }
     let reason = match config.may_stall() {
         // The hart waits instead.
         true => incomplete.clone(),
@@ -174,6 +185,53 @@ fn flagged(rig: &Rig, lost: &Expr, within: &Expr, row_out: &Expr, lost_out: &Exp
     m.assert_always("loss_is_true", !lost_out | ever);
 }
 
+/// Between a row and the next one there is a mark, if the hart was at a level that may not be traced in any cycle between
+/// them; a free input chooses the first such cycle.
+fn interrupted(
+    rig: &Rig,
+    (allowed, traces): (&Expr, &Expr),
+    enters: &Expr,
+    within: &Expr,
+    row_out: &Expr,
+) {
+    let m = &rig.m;
+    let track = m.input("track_gap_i", 1, "");
+    let since =
+        rig.count("row_before_gap", 1, |row| rig.port("active_o") & ((row & allowed) | enters));
+    let owed = m.reg("gap_tracked", zero(1));
+    let before = m.reg("rows_before_gap", zero(4));
+    let starts = m.let_("gap_starts", traces & !allowed & track & since & !&owed.q);
+    let here = m.let_("gap_is_next", &owed.q & before.q.is(0));
+    let marked = rig.moves(GROUPS) & rig.port("data_o").slice(2, 2).any();
+    m.comb(|b| {
+        b.when(&starts, |b| {
+            b.set(&owed.d, true);
+            b.set(&before.d, within - row_out.zext(4));
+        })
+        .elsif(&here & &marked, |b| b.set(&owed.d, false))
+        .elsif(&owed.q & row_out, |b| b.set(&before.d, &before.q - num(&before.q, 1)));
+    });
+    m.assert_always("gap_is_marked_before_a_row", !(&here & row_out));
+    m.assert_always("gap_is_not_forgotten", !(&owed.q & rig.port("empty_o")));
+}
+
+/// The claims about encoders of harts that may not be traced at every level.
+fn permitted() -> Vec<Proof> {
+    let overflows = [("permits_drops_2", Overflow::Drop), ("permits_stalls_2", Overflow::Stall)];
+    let proof = |(name, overflow): (&str, Overflow)| {
+        let config = Config { ingress_depth: 2, overflow, permission: true, ..tiny() };
+        Proof::any_run(&format!("front_{name}"), &rows(&config, Claim::Accounts), 15)
+            .with(&groups_as_requests(&config))
+            .with(&requests_as_payloads(&config))
+            .refuted_soon()
+            .refuted_with("allow_i")
+            .refuted_without("lost_o")
+            .refuted_by("gap_owed_d = active_q & gap & !enters", "gap_owed_d = 1'b0")
+            .refuted_by("& !over", "")
+    };
+    overflows.into_iter().map(proof).collect()
+}
+
 pub(crate) fn proofs() -> Vec<Proof> {
     let mut proofs = Vec::new();
     for (depth, comparators) in [(2, 0), (3, 1)] {
@@ -203,5 +261,6 @@ pub(crate) fn proofs() -> Vec<Proof> {
             }
         }
     }
+    proofs.extend(permitted());
     proofs
 }

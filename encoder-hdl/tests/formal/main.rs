@@ -9,6 +9,7 @@ mod front;
 mod loss;
 mod pack;
 mod payload;
+mod permission;
 mod resync;
 mod returns;
 mod stable;
@@ -22,6 +23,7 @@ fn main() {
         front::proofs(),
         loss::proofs(),
         pack::proofs(),
+        permission::proofs(),
         stable::proofs(),
         returns::proofs(),
         resync::proofs(),

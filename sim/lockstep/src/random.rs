@@ -44,6 +44,7 @@ pub fn config(rng: &mut fastrand::Rng) -> Config {
         context_comparators: 0,
         tval_comparators: 0,
         filter_excint_p: false,
+        permission: false,
         ingress_depth: [2, 3, 4, 7, 16][rng.usize(..5)],
         pack: rng.bool(),
         resync,
@@ -71,6 +72,12 @@ pub fn with_filters(rng: &mut fastrand::Rng, config: Config) -> Config {
         etrace: Params { ecause_width_p, iaddress_width_p, nocontext_p, ..config.etrace },
         ..config
     }
+}
+
+/// The same configuration for harts that may not be traced at every level.
+#[must_use]
+pub fn with_permission(config: Config) -> Config {
+    Config { permission: true, ..config }
 }
 
 /// The same configuration with payloads of rv_tracer.
