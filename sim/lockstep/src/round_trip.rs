@@ -70,7 +70,7 @@ impl<'a> RoundTripCheck<'a> {
                 self.bytes += bytes.len() as u64;
                 self.tracer.feed_bits(at, BitReader::new(bytes, self.tail), &mut self.sink);
             }
-            Seen::Cycle => {}
+            Seen::Forbidden(_) | Seen::Cycle => {}
         }
     }
 

@@ -308,6 +308,8 @@ impl<'a> DecoderSide<'a> {
                 self.bytes.extend(packet);
                 self.waiting = self.waiting.max(self.bytes.len());
             }
+            // It is not part of the trace, and says so nowhere.
+            Seen::Forbidden(_) => {}
             Seen::Cycle => {
                 if self.failed.is_none() {
                     self.failed = self.cycle().err();

@@ -25,6 +25,9 @@ pub struct Traffic {
     pub clock: bool,
     /// Cycles in a thousand in which something has been lost before it reached the encoder.
     pub incomplete: u32,
+    /// Cycles in a thousand in which the levels that may be traced change, where the encoder can be told them. With 0, all
+    /// levels may be traced all the time.
+    pub permissions: u32,
 }
 
 /// The encoders differ, or the simulation failed.
@@ -113,6 +116,8 @@ pub enum Seen<'a> {
     Accepted(&'a [Retired]),
     /// Rows that retired in a cycle and were lost.
     Lost(&'a [Retired]),
+    /// Rows that retired in a cycle, at a level that may not be traced.
+    Forbidden(&'a [Retired]),
     /// A payload of the RTL, and that of the golden encoder if both are compared.
     Payload(&'a [u8], Option<&'a Encoded>),
     /// A clock cycle is over.
@@ -194,6 +199,11 @@ impl Bench {
             group: Vec::new(),
             last_group: 0,
             losing: false,
+            allow: u64::MAX,
+            level: 0,
+            forbidden: false,
+            insists: false,
+            ended: false,
             draining: false,
             quiet: 0,
         })
@@ -219,6 +229,16 @@ pub struct Session<'a> {
     /// The last cycle in which something was accepted.
     last_group: u64,
     losing: bool,
+    /// Levels that may be traced, one bit each.
+    allow: u64,
+    /// The level of the hart.
+    level: u8,
+    /// It may not be traced.
+    forbidden: bool,
+    /// It shows the last rows once more, although it is halted or in reset.
+    insists: bool,
+    /// Tracing ends, and nothing else is to come.
+    ended: bool,
     /// Tracing has been switched off, and rows are still to come.
     draining: bool,
     /// Number of cycles since the last event.
@@ -239,6 +259,12 @@ impl Session<'_> {
         Self { late_halts: late, ..self }
     }
 
+    /// Lets only these levels be traced, one bit each, until the traffic changes them.
+    #[must_use]
+    pub fn allowing(self, allow: u64) -> Self {
+        Self { allow, ..self }
+    }
+
     /// Retires rows. Of those in one cycle, all but the first have `cycles` 0.
     pub fn push(&mut self, rows: &[Retired]) -> Result<(), Mismatch> {
         for group in rows.chunk_by(|_, row| row.cycles == 0) {
@@ -247,10 +273,27 @@ impl Session<'_> {
             while !self.started() || self.rng.u32(..1000) < self.traffic.idle {
                 self.cycle(false)?;
             }
+            self.resume()?;
             self.group.clear();
             self.group.extend_from_slice(group);
             while !self.cycle(true)? {}
             self.halt()?;
+        }
+        Ok(())
+    }
+
+    /// Lets a hart that was halted or in reset continue before it retires anything else, where the encoder does not trace
+    /// a hart that still is. Sometimes, such a hart seems to retire something first.
+    fn resume(&mut self) -> Result<(), Mismatch> {
+        let (halted, reset) = halts(&self.group);
+        if self.bench.config.permission && (halted || reset) {
+            if !self.late_halts && !self.forbidden && self.rng.bool() {
+                self.insists = true;
+                self.cycle(false)?;
+                self.insists = false;
+            }
+            self.bench.halt(false, false);
+            self.cycle(false)?;
         }
         Ok(())
     }
@@ -297,6 +340,8 @@ impl Session<'_> {
             }
             golden.finish(&mut |e| self.expected.push_back(e));
         }
+        // The golden encoder has ended: from here on, nothing may change that it would have to be told.
+        self.ended = true;
         self.bench.sim.set(self.bench.ports.enable, 0);
         let mut left = AFTER;
         while left > 0 {
@@ -349,10 +394,11 @@ impl Session<'_> {
             self.group.iter_mut().for_each(|row| row.time = now);
         }
         let bench = &mut *self.bench;
-        bench.drive(if retires { &self.group } else { &[] });
+        bench.drive(if retires || self.insists { &self.group } else { &[] });
         if retires && self.late_halts {
             bench.halt(false, false);
         }
+        self.permit(retires);
         let loses = self.traffic.incomplete > 0
             && self.started()
             && self.rng.u32(..1000) < self.traffic.incomplete;
@@ -373,7 +419,7 @@ impl Session<'_> {
         if offers && !ready {
             self.summary.coverage.hit(Point::Waits);
         }
-        if loses && !retires {
+        if loses && !retires && !self.forbidden {
             self.lose(0);
         }
         let done = retires && self.retire();
@@ -397,8 +443,37 @@ impl Session<'_> {
         Ok(done)
     }
 
+    /// Chooses the levels that may be traced in this cycle, and tells both encoders.
+    fn permit(&mut self, retires: bool) {
+        let Some(port) = self.bench.ports.hart.allow.filter(|_| !self.ended) else { return };
+        let changes = self.traffic.permissions;
+        if changes > 0 && self.rng.u32(..1000) < changes {
+            // Mostly, all levels but one; sometimes, none.
+            self.allow = [0, 1, 3].map(|level| !(1 << level))[self.rng.usize(..3)];
+            match self.rng.u8(..4) {
+                0 => self.allow = self.rng.u64(..),
+                1 => self.allow = u64::MAX,
+                _ => {}
+            }
+        }
+        if let (true, Some(row)) = (retires, self.group.last()) {
+            self.level = row.privilege.0 & ((1 << self.bench.config.etrace.privilege_width_p) - 1);
+        }
+        self.bench.sim.set(port, self.allow & mask(port.width()));
+        self.forbidden = self.allow >> self.level & 1 == 0;
+        if let (true, Some(golden)) = (self.forbidden && self.started(), &mut self.golden) {
+            golden.forbid(&mut |e| self.expected.push_back(e));
+        }
+    }
+
     /// Handles the group in this cycle. Returns whether it is complete.
     fn retire(&mut self) -> bool {
+        if self.forbidden {
+            // Neither is it lost, nor has the hart to wait.
+            self.quiet = 0;
+            (self.watch)(Seen::Forbidden(&self.group));
+            return true;
+        }
         let Bench { sim, ports, .. } = &*self.bench;
         let stalled = ports.stall.is_some_and(|port| sim.get(port) == 1);
         let rows = self.group.len() as u64;

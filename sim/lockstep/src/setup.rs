@@ -78,7 +78,7 @@ impl Setting {
         let period = 1 << (self.resync.1 + 4);
         let mut filter = Filter { initially_on: !self.initially_off, ..Filter::default() };
         self.filters.iter().for_each(|asked| asked.add(&mut filter));
-        Encoder::new(EncoderConfig {
+        let encoder = Encoder::new(EncoderConfig {
             params: config.etrace,
             unit: config.unit(),
             options: self.options,
@@ -95,7 +95,8 @@ impl Setting {
             },
             filter,
             ..EncoderConfig::default()
-        })
+        })?;
+        Ok(if config.permission { encoder.guarded() } else { encoder })
     }
 }
 

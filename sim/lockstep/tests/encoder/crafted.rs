@@ -68,6 +68,29 @@ pub(crate) fn trap_values() -> Vec<Retired> {
     rows.rows
 }
 
+/// A program in user mode, its traps into machine mode, and traps within that.
+pub(crate) fn user_and_machine() -> Vec<Retired> {
+    let mut rows = Rows { rows: Vec::new(), pc: 0x1_0000, privilege: Privilege::U };
+    for round in 0..20 {
+        rows.push(IType::None, rows.pc + 4);
+        rows.push(IType::Taken, rows.pc + 0x20);
+        if round % 3 == 0 {
+            // The trap is at the target of a jump.
+            rows.push(IType::UninferableJump, 0x2_0000 + 0x100 * round);
+        }
+        rows.exception(0xbad0_0000 + round, 0x8000_0000);
+        rows.change_level();
+        rows.push(IType::None, 0x8000_0004 + 0x10 * round);
+        if round % 2 == 0 {
+            rows.exception(0xbae0_0000 + round, 0x8000_0000);
+            rows.push(IType::None, 0x8000_1004);
+        }
+        rows.push(IType::TrapReturn, 0x1_0000 + 0x40 * round);
+        rows.change_level();
+    }
+    rows.rows
+}
+
 /// Maps of branches of which one differs from all others, and jumps to targets that are known or not.
 pub(crate) fn branch_maps() -> Vec<Retired> {
     let start = 0x8000_0000;

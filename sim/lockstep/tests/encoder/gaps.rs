@@ -65,7 +65,7 @@ pub(crate) fn trials(missing: bool) -> Vec<Trial> {
 }
 
 /// A random program.
-fn walked(walk: &Walk, seed: u64, config: &Config) -> Executed {
+pub(crate) fn walked(walk: &Walk, seed: u64, config: &Config) -> Executed {
     let mut image = Image::new(Isa::new(walk.program.xlen));
     for (address, bytes) in &walk.program.segments {
         image.add(*address, bytes);
@@ -104,7 +104,7 @@ fn lossy(config: &Config, executed: &Executed, seed: u64) -> Result<(), Failed> 
 }
 
 /// The setting without filters.
-fn everything(setting: Setting) -> Setting {
+pub(crate) fn everything(setting: Setting) -> Setting {
     Setting { filters: Vec::new(), initially_off: false, ..setting }
 }
 
@@ -211,7 +211,7 @@ pub(crate) fn addresses(rows: &[Retired], instructions: &Instructions<'_>) -> Ve
 
 /// Addresses of instructions between losses.
 #[derive(Debug, PartialEq, Eq)]
-struct Stretches(Vec<Vec<u64>>);
+pub(crate) struct Stretches(pub(crate) Vec<Vec<u64>>);
 
 impl Default for Stretches {
     fn default() -> Self {
@@ -249,7 +249,7 @@ impl Stretches {
 }
 
 /// Decodes the payloads.
-fn decode(
+pub(crate) fn decode(
     config: &Config,
     executed: &Executed,
     options: Ioptions,

@@ -18,6 +18,7 @@ mod mutate;
 mod offered;
 mod overload;
 mod peer;
+mod permission;
 mod stimulus;
 mod table;
 mod unknown;
@@ -73,6 +74,7 @@ fn main() {
     trials.extend(mutants::trials(missing));
     trials.extend(compressors::trials(missing));
     trials.extend(peer::trials(missing));
+    trials.extend(permission::trials(missing));
     trials.extend(offered::trials(missing));
     trials.extend(cells::trials(missing));
     trials.extend(unknown::trials(missing));

@@ -94,7 +94,7 @@ fn crafted(config: &Config, rng: &mut fastrand::Rng, pairs: Option<usize>) -> Ve
 }
 
 /// A hart that is halted while the queue is full.
-fn halts(config: &Config, rng: &mut fastrand::Rng, seed: u64) -> Stimulus {
+pub(crate) fn halts(config: &Config, rng: &mut fastrand::Rng, seed: u64) -> Stimulus {
     let shape = Shape { steps: 2000, halts: 30, resets: 10, ..Shape::default() };
     let traffic = Traffic { back_pressure: 900, idle: 0, ..slowly(rng) };
     let modes = (random::setting(rng, config).options, resync(config, seed as usize, 2));
@@ -268,7 +268,7 @@ fn returns(config: &Config, rng: &mut fastrand::Rng, seed: u64) -> Stimulus {
 }
 
 /// Changes of privilege, of which one level is traced, or all.
-fn levels(config: &Config, rng: &mut fastrand::Rng, seed: u64) -> Stimulus {
+pub(crate) fn levels(config: &Config, rng: &mut fastrand::Rng, seed: u64) -> Stimulus {
     let shape = Shape {
         steps: 3000,
         branches: 200,
