@@ -36,7 +36,7 @@ pub struct HartPorts {
     cause: Input,
     tval: Input,
     privilege: Input,
-    pub(crate) allow: Option<Input>,
+    allow: Option<Input>,
     context: Option<(Input, Input)>,
     time: Option<Input>,
     trigger: Option<Input>,
@@ -182,6 +182,14 @@ impl HartPorts {
             sim.set(port, u64::from(on) | u64::from(off) << 1 | notify << 2);
         }
         self.halt(sim, halted, reset);
+    }
+
+    /// Lets these levels be traced, one bit each, if the encoder has such an input. Returns whether it has.
+    pub fn allow(&self, sim: &mut Simulation, levels: u64) -> bool {
+        if let Some(port) = self.allow {
+            sim.set(port, levels & ((1 << port.width()) - 1));
+        }
+        self.allow.is_some()
     }
 
     /// Something was lost on the way here, in this cycle.

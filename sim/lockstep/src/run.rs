@@ -445,7 +445,9 @@ impl Session<'_> {
 
     /// Chooses the levels that may be traced in this cycle, and tells both encoders.
     fn permit(&mut self, retires: bool) {
-        let Some(port) = self.bench.ports.hart.allow.filter(|_| !self.ended) else { return };
+        if !self.bench.config.permission || self.ended {
+            return;
+        }
         let changes = self.traffic.permissions;
         if changes > 0 && self.rng.u32(..1000) < changes {
             // Mostly, all levels but one; sometimes, none.
@@ -459,7 +461,8 @@ impl Session<'_> {
         if let (true, Some(row)) = (retires, self.group.last()) {
             self.level = row.privilege.0 & ((1 << self.bench.config.etrace.privilege_width_p) - 1);
         }
-        self.bench.sim.set(port, self.allow & mask(port.width()));
+        let Bench { sim, ports, .. } = &mut *self.bench;
+        ports.hart.allow(sim, self.allow);
         self.forbidden = self.allow >> self.level & 1 == 0;
         if let (true, Some(golden)) = (self.forbidden && self.started(), &mut self.golden) {
             golden.forbid(&mut |e| self.expected.push_back(e));

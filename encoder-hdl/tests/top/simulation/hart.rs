@@ -21,6 +21,14 @@ pub(crate) struct Hart {
     /// Cycles out of a thousand in which nothing retires.
     pub(crate) idle: u32,
     offered: Option<Vec<Retired>>,
+    /// Cycles out of a thousand in which the levels change that may be traced. If not 0, the hart retires nothing while it
+    /// is not traced, so that its level stays.
+    pub(crate) permissions: u32,
+    /// Levels that may be traced, one bit each, and the level of the hart.
+    pub(crate) allow: u64,
+    level: u8,
+    /// It was halted or reset by the last rows.
+    halted: bool,
     /// The setting of the registers, and whether the core follows it.
     enable: bool,
     active: bool,
@@ -36,6 +44,8 @@ pub(crate) struct Hart {
     pub(crate) traced: u64,
     pub(crate) lost: u64,
     pub(crate) stalled: u64,
+    /// Rows that might not be traced.
+    pub(crate) forbidden: u64,
 }
 
 impl Hart {
@@ -49,6 +59,10 @@ impl Hart {
             groups: VecDeque::new(),
             idle: 0,
             offered: None,
+            permissions: 0,
+            allow: u64::MAX,
+            level: 0,
+            halted: false,
             enable: false,
             active: false,
             golden: None,
@@ -60,6 +74,7 @@ impl Hart {
             traced: 0,
             lost: 0,
             stalled: 0,
+            forbidden: 0,
         })
     }
 
@@ -104,11 +119,25 @@ impl Hart {
 
     /// Before a clock edge.
     pub(crate) fn drive(&mut self, sim: &mut Simulation, rng: &mut Rng) {
-        if self.offered.is_none() && rng.u32(..1000) >= self.idle {
+        let waits = self.permissions > 0 && !self.enable;
+        // Where some levels may not be traced, a hart has to continue before it retires something else.
+        let continues = std::mem::take(&mut self.halted) && self.config.permission;
+        if self.offered.is_none() && !waits && !continues && rng.u32(..1000) >= self.idle {
             self.offered = self.groups.pop_front();
         }
         let rows = self.offered.as_deref().unwrap_or_default();
         self.ports.drive(sim, &self.config, rows);
+        if continues && rows.is_empty() {
+            self.ports.halt(sim, false, false);
+        }
+        self.halted = rows.iter().any(|row| row.halted || row.reset);
+        if let Some(row) = rows.last() {
+            self.level = row.privilege.0 & ((1 << self.config.etrace.privilege_width_p) - 1);
+        }
+        if self.permissions > 0 && !waits && rng.u32(..1000) < self.permissions {
+            self.allow = rng.u64(..);
+        }
+        self.ports.allow(sim, self.allow);
     }
 
     /// At a clock edge: retired blocks are traced, lost or wait.
@@ -120,6 +149,14 @@ impl Hart {
         self.active = self.enable;
         if !traced {
             self.offered = None;
+            return;
+        }
+        if self.config.permission && self.allow >> self.level & 1 == 0 {
+            let rows = self.offered.take().unwrap_or_default();
+            self.forbidden += rows.len() as u64;
+            if let Some(golden) = &mut self.golden {
+                golden.forbid(&mut |encoded| self.expected.push(encoded.bytes));
+            }
             return;
         }
         let Some(mut group) = self.offered.take() else { return };

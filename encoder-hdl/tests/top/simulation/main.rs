@@ -39,6 +39,7 @@ fn main() {
         Trial::test("frames", frames),
         Trial::test("records", records::records),
         Trial::test("two_harts", two_harts),
+        Trial::test("permission", permission),
         Trial::test("abort/drops", || abort(Overflow::Drop)),
         Trial::test("abort/stalls", || abort(Overflow::Stall)),
     ];
@@ -456,5 +457,83 @@ fn two_harts() -> Result<(), Failed> {
     assert!(rig.harts.iter().all(|hart| hart.traced > 1_000 && hart.expected.len() > 100));
     let status = rig.ram_status()?;
     assert!(!status.lost() && !status.error());
+    Ok(())
+}
+
+/// Two harts of `linux`, each with a permission of its own.
+fn permitted() -> TopConfig {
+    let standard = Standard { src_id_bits: 8, ..Standard::default() };
+    TopConfig {
+        harts: 2,
+        encapsulation: Encapsulation::Standard(standard),
+        sink: Sink::AXI_STREAM,
+        encoder: Config { permission: true, ingress_depth: 4, ..named("linux") },
+        ..TopConfig::default()
+    }
+}
+
+/// Two harts that share a buffer: the trace of each is that of its own permission, whatever the other may show. What a
+/// hart may not show is in neither.
+fn permission() -> Result<(), Failed> {
+    let mut rig = Rig::new(&permitted(), 6)?;
+    permissions_differ(&mut rig)?;
+    for hart in &rig.harts {
+        let seen = (hart.traced, hart.forbidden);
+        assert!(seen.0 > 1_000 && seen.1 > 1_000, "{seen:?}");
+    }
+    // Nothing is traced until somebody says that it may be.
+    let mut rig = Rig::new(&permitted(), 7)?;
+    for hart in 0..2 {
+        rig.harts[hart].allow = 0;
+        let session = loaded(&mut rig, hart, 1_000);
+        rig.start(hart, &session)?;
+        rig.cycles(2_000)?;
+        rig.stop(hart, &session)?;
+        rig.empty(hart)?;
+        assert_eq!((rig.harts[hart].traced, rig.harts[hart].expected.len()), (0, 2));
+    }
+    let bytes = rig.stream()?.received.clone();
+    rig.compare(&bytes)?;
+    // If both have the permission of the first, it is noticed.
+    let no_files: [&str; 0] = [];
+    let crossed = top(&permitted())?.files().into_iter().map(|(name, text)| {
+        (format!("{name}.sv"), text.replace(".allow_i(hart1_allow_i)", ".allow_i(hart0_allow_i)"))
+    });
+    let design =
+        crossed.fold(Design::files("te_top", no_files), |all, (name, text)| all.text(&name, &text));
+    let design = design.clock("clk_i").reset("rst_ni", false).argument("-Wno-fatal");
+    match permissions_differ(&mut Rig::of(&permitted(), design, 6)?) {
+        Ok(()) => Err("the permission of the other hart is not noticed".into()),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Loads a program and chooses settings.
+fn loaded(rig: &mut Rig, hart: usize, steps: usize) -> Session {
+    let rows = rig.harts[hart].load(&mut rig.rng.fork(), steps);
+    Session::random(&mut rig.rng, &rig.config.encoder, &rows)
+}
+
+/// Traces both harts at once, several times, while their permissions change independently.
+fn permissions_differ(rig: &mut Rig) -> Result<(), Failed> {
+    for turn in 0..16 {
+        let mut sessions = Vec::new();
+        for hart in 0..2 {
+            let session = loaded(rig, hart, 3_000);
+            rig.harts[hart].idle = [0, 300, 900][rig.rng.usize(..3)];
+            rig.harts[hart].permissions = if turn % 3 == hart { 1 } else { [5, 100][turn % 2] };
+            rig.start(hart, &session)?;
+            sessions.push(session);
+        }
+        rig.stall = [0, 50, 90][rig.rng.usize(..3)];
+        let length = rig.rng.u32(1_000..3_000);
+        rig.cycles(length)?;
+        for (hart, session) in sessions.iter().enumerate() {
+            rig.stop(hart, session)?;
+            rig.empty(hart)?;
+        }
+        let bytes = rig.stream()?.received.clone();
+        rig.compare(&bytes).map_err(|error| format!("turn {turn}: {error:?}"))?;
+    }
     Ok(())
 }
