@@ -28,6 +28,8 @@ pub struct Config {
     pub context_width_p: u8,
     /// Whether each lane has an input that marks sequentially inferable jumps.
     pub sijump: bool,
+    /// Whether an input says at which levels the hart may be traced. What is committed at others goes no further.
+    pub permission: bool,
     /// What a block is.
     pub retirement: Retirement,
     /// How blocks are built.
@@ -76,6 +78,7 @@ impl Default for Config {
             privilege_width_p: 2,
             context_width_p: 0,
             sijump: false,
+            permission: false,
             retirement: Retirement::default(),
             building: Building::default(),
             holds: false,
@@ -122,6 +125,7 @@ impl Config {
             privilege_width_p: params.privilege_width_p,
             context_width_p: if params.nocontext_p { 0 } else { params.context_width_p },
             sijump: params.sijump_p,
+            permission: encoder.permission,
             holds: encoder.may_stall(),
             ..Self::default()
         }
@@ -151,7 +155,7 @@ impl Config {
             ("iretire_width_p", self.iretire_width_p, 2, 16),
             ("iaddress_width_p", self.address() as u8, 24, self.xlen),
             ("ecause_width_p", self.ecause_width_p, 1, self.address() as u8),
-            ("privilege_width_p", self.privilege_width_p, 2, 8),
+            ("privilege_width_p", self.privilege_width_p, 2, if self.permission { 3 } else { 8 }),
             ("context_width_p", self.context_width_p, 0, 64),
             ("fifo_depth", self.fifo_depth, 2, 128),
         ] {

@@ -27,6 +27,8 @@ pub(crate) struct Commits {
     pub(crate) flush: Expr,
     /// Whether commits before these were lost.
     pub(crate) lost: Expr,
+    /// The hart may not be traced at its level, if there is an input that says so.
+    pub(crate) forbidden: Option<Expr>,
     /// Whether commits count. What came before is still passed on.
     pub(crate) enable: Expr,
     pub(crate) stall: Expr,
@@ -49,14 +51,22 @@ impl Commits {
         let cause = m.input("cause_i", w, "of the trap");
         let tval = m.input("tval_i", w, "of the trap; ignored for interrupts");
         let trap_pc = m.input("trap_pc_i", w, "address of what did not retire");
-        let privilege = m.input("priv_i", config.privilege_width_p.into(), "level, in every cycle");
-        let privilege = match config.context_width_p {
-            0 => privilege,
-            width => concat(&[
-                &m.input("context_i", width.into(), "context, in every cycle"),
-                &privilege,
-            ]),
+        let level = m.input("priv_i", config.privilege_width_p.into(), "level, in every cycle");
+        let allow = config.permission.then(|| {
+            let levels = 1 << config.privilege_width_p;
+            m.input(
+                "allow_i",
+                levels,
+                "levels that may be traced, one bit for each value of priv_i",
+            )
+        });
+        let context = (config.context_width_p > 0).then(|| {
+            m.input("context_i", config.context_width_p.into(), "context, in every cycle")
+        });
+        let and_level = |context: &Option<Expr>| {
+            context.as_ref().map_or_else(|| level.clone(), |context| concat(&[context, &level]))
         };
+        let kept_level = and_level(&context);
         let debug = m.input("debug_i", 1, "in debug mode: nothing of it is traced");
         let halted = m.input("halted_i", 1, "halted behind what is committed");
         let flush = m.input("flush_i", 1, "let no block wait for more instructions");
@@ -70,7 +80,33 @@ impl Commits {
         }
         let pcs = (0..n).rev().map(|i| valid.bit(i).gate(pc.slice(i * w, w))).collect::<Vec<_>>();
         let pcs = concat(&pcs.iter().collect::<Vec<_>>());
-        let kept = concat(&[&valid, &pcs, &trap, &trap_pc, &privilege, &lost]);
+        let kept = concat(&[&valid, &pcs, &trap, &trap_pc, &kept_level, &lost]);
+        let forbidden = allow.map(|allow| {
+            m.section(
+                "Permission. What is committed at a level that may not be traced is replaced by zeros here, and the hart\n\
+                 counts as halted: only priv_i and allow_i are seen of it.",
+            );
+            m.let_("forbidden", !allow.bit_at(&level))
+        });
+        let shown = |name: &str, signal: Expr| match &forbidden {
+            Some(forbidden) => m.let_(&format!("shown_{name}"), (!forbidden).gate(signal)),
+            None => signal,
+        };
+        let valid = shown("valid", valid);
+        let pc = shown("pc", pc);
+        let compressed = shown("compressed", compressed);
+        let itype = shown("itype", itype);
+        let ends = shown("ends", ends);
+        let sijump = sijump.map(|sijump| shown("sijump", sijump));
+        let trap = shown("trap", trap);
+        let interrupt = shown("interrupt", interrupt);
+        let cause = shown("cause", cause.trunc(ecause));
+        let tval = shown("tval", tval);
+        let trap_pc = shown("trap_pc", trap_pc);
+        let privilege = and_level(&context.map(|context| shown("context", context)));
+        let debug = shown("debug", debug);
+        let halted = shown("halted", halted);
+        let lost = shown("lost", lost);
         let live = m.let_("live", &enable & !&debug);
         Self {
             valid: m.let_("commits", live.gate(&valid)),
@@ -80,14 +116,18 @@ impl Commits {
             ends,
             sijump,
             trap: m.let_("traps", &live & &trap),
-            cause: cause.trunc(ecause),
+            cause,
             tval: m.let_("tval", (!&interrupt).gate(&tval)),
             interrupt,
             trap_pc,
             privilege,
-            halts: m.let_("halts", &enable & (&debug | &halted)),
+            halts: match &forbidden {
+                Some(forbidden) => m.let_("halts", &enable & (&debug | &halted | forbidden)),
+                None => m.let_("halts", &enable & (&debug | &halted)),
+            },
             flush: m.let_("flushes", flush | !&enable),
             lost: m.let_("loses", &enable & lost),
+            forbidden,
             enable,
             stall,
             kept,

@@ -174,14 +174,25 @@ impl Head {
         let counts = m.let_("counts", &any | &commits.trap | stops);
         // A loss that is not in the FIFO yet comes before whatever enters next.
         let missed = m.reg("missed", false);
-        let lost = m.let_("lost_before", &commits.lost | &missed.q);
+        let lost = &commits.lost | &missed.q;
+        // The encoder does not see a loss at a level that may not be traced: it waits for one that may be.
+        let lost = match &commits.forbidden {
+            Some(forbidden) => m.let_("lost_before", lost & !forbidden),
+            None => m.let_("lost_before", lost),
+        };
         let closes =
             m.let_("ends_older", &commits.flush | commits.privilege.ne(&privilege.q) | &lost);
         m.assign(&pushes, &counts | &lost | (&closes & &dirty.q));
         m.assign(&stays, !(&pushes & !&accepts));
         commits.hold(m, config, &!&stays, out);
         let drops = if config.holds { zero(1) } else { &counts & !&accepts };
-        m.assign(&missed.d, (drops | &lost) & !&enters);
+        let waits = match &commits.forbidden {
+            Some(forbidden) => {
+                (drops & !&enters) | (&missed.q & (forbidden | !&enters)) | (&lost & !&enters)
+            }
+            None => (drops | &lost) & !&enters,
+        };
+        m.assign(&missed.d, waits);
 
         let parts = [
             &commits.valid,

@@ -7,6 +7,7 @@
 mod claims;
 mod direct;
 mod hold;
+mod permission;
 mod serialised;
 mod walk;
 
@@ -26,6 +27,7 @@ fn main() {
         }
     }
     proofs.extend(hold::proofs());
+    proofs.extend(permission::proofs());
     run(Path::new(env!("CARGO_TARGET_TMPDIR")), proofs)
 }
 

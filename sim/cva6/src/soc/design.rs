@@ -253,6 +253,11 @@ fn attached(
             Some((hart, rest)) if input => {
                 let told = match rest.as_str() {
                     "drained_i" => "empty_o".to_owned(),
+                    // All levels may be traced.
+                    "allow_i" => {
+                        wires.push((name.to_owned(), "'1".to_owned()));
+                        continue;
+                    }
                     _ => format!("{}o", rest.trim_end_matches('i')),
                 };
                 match connector.ports().iter().any(|port| port.name == told) {
@@ -292,6 +297,7 @@ fn hart(m: &mut Around, config: &SocConfig, hart: u32, connector: &Component, co
             "clk_i" | "rst_ni" => name.to_owned(),
             "stall_i" if config.stalls() => format!("encoder{hart}_stall_o"),
             "enable_i" => format!("encoder{hart}_trace_o"),
+            "allow_i" => "'1".to_owned(),
             // Debug mode is the only kind of halt, the adapter loses nothing, and blocks end when tracing does.
             "stall_i" | "halted_i" | "lost_i" | "flush_i" => "'0".to_owned(),
             _ if port.direction == Direction::Input => {
