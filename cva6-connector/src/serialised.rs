@@ -175,9 +175,12 @@ impl Head {
         // A loss that is not in the FIFO yet comes before whatever enters next.
         let missed = m.reg("missed", false);
         let lost = &commits.lost | &missed.q;
-        // The encoder does not see a loss at a level that may not be traced: it waits for one that may be.
-        let lost = match &commits.forbidden {
-            Some(forbidden) => m.let_("lost_before", lost & !forbidden),
+        // The encoder does not see a loss at a level that may not be traced. It waits for another level, but not when
+        // tracing ends, which waits for it.
+        let hides = commits.forbidden.as_ref();
+        let hides = hides.map(|forbidden| m.let_("hides_loss", forbidden & &commits.enable));
+        let lost = match &hides {
+            Some(hides) => m.let_("lost_before", lost & !hides),
             None => m.let_("lost_before", lost),
         };
         let closes =
@@ -186,10 +189,8 @@ impl Head {
         m.assign(&stays, !(&pushes & !&accepts));
         commits.hold(m, config, &!&stays, out);
         let drops = if config.holds { zero(1) } else { &counts & !&accepts };
-        let waits = match &commits.forbidden {
-            Some(forbidden) => {
-                (drops & !&enters) | (&missed.q & (forbidden | !&enters)) | (&lost & !&enters)
-            }
+        let waits = match &hides {
+            Some(hides) => ((drops | &lost) & !&enters) | (&missed.q & hides),
             None => (drops | &lost) & !&enters,
         };
         m.assign(&missed.d, waits);
