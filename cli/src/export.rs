@@ -9,9 +9,17 @@ use hartrace_report::Form;
 use hartrace_report::calls::Timing;
 use std::io::{self, IsTerminal};
 
+/// The largest file with every call, in bytes.
+const MOST: u64 = 100_000_000;
+
 /// Runs the command.
 pub(crate) fn run(args: &ExportArgs) -> Result<Status, Failure> {
-    let ExportArgs { format, output, clock, ticks_per_second, window, captured } = args;
+    let ExportArgs { format, output, any_size, clock, ticks_per_second, window, captured } = args;
+    let every_call = matches!(format, Form::Perfetto | Form::Speedscope);
+    if *any_size && !every_call {
+        return Err(Failure::usage(format_args!("--any-size, but {format} has no limit"))
+            .hint("the same without --any-size"));
+    }
     if clock.is_some() && !format.has_clock() {
         return Err(Failure::usage(format_args!("--clock, but {format} has no times"))
             .hint("--format perfetto or speedscope, or the same without --clock"));
@@ -31,5 +39,6 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Status, Failure> {
     }
     let timing = Timing { unit: *clock, ticks_per_second: *ticks_per_second };
     let job = Job::new(captured, Product::Text(Emit::Form(*format)));
-    produce::run(&Job { output: output.as_deref(), window: window.window(), timing, ..job })
+    let most = (every_call && !any_size).then_some(MOST);
+    produce::run(&Job { output: output.as_deref(), most, window: window.window(), timing, ..job })
 }

@@ -2,7 +2,7 @@
 
 use hartrace_capture::contents::OtherCapture;
 use hartrace_capture::input::WasRead;
-use hartrace_capture::output::{Action, Conflict, FileError, NoDescription};
+use hartrace_capture::output::{Action, Conflict, FileError, NoDescription, TooLarge};
 use hartrace_capture::text::{message, printable};
 use std::fmt;
 use std::io::{self, Write};
@@ -121,6 +121,11 @@ impl Failure {
         }
         if inner.is_some_and(|inner| inner.is::<NoDescription>()) {
             return Self::usage(error).at(name).hint("another name for the capture");
+        }
+        if inner.is_some_and(|inner| inner.is::<TooLarge>()) {
+            return Self::usage(error).at(name).hint(
+                "a part of the trace with --from, --to or --in; --format folded, which adds up what is alike; or --any-size",
+            );
         }
         let other = inner.and_then(|inner| inner.downcast_ref::<OtherCapture>());
         match (action, other) {

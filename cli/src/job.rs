@@ -16,6 +16,8 @@ pub(crate) struct Job<'a> {
     pub(crate) product: Product<'a>,
     /// Without one, it is standard output.
     pub(crate) output: Option<&'a Path>,
+    /// The most bytes to write.
+    pub(crate) most: Option<u64>,
     /// JSON instead of text, where there is a choice.
     pub(crate) json: bool,
     /// The part of the trace.
@@ -41,12 +43,16 @@ impl<'a> Job<'a> {
     pub(crate) fn new(captured: &'a CapturedArgs, product: Product<'a>) -> Self {
         let (output, json, window) = (None, false, Window::default());
         let (timing, top) = (Timing::default(), Top::default());
-        Self { captured, product, output, json, window, numbers: false, timing, top }
+        Self { captured, product, output, most: None, json, window, numbers: false, timing, top }
     }
 
     /// Where to write.
     pub(crate) fn out(&self) -> Result<Output, Failure> {
-        files::create(self.output.unwrap_or(Path::new("-")))
+        let out = files::create(self.output.unwrap_or(Path::new("-")))?;
+        Ok(match self.most {
+            Some(most) => out.at_most(most),
+            None => out,
+        })
     }
 
     /// Whether the part of the trace has to be looked for.

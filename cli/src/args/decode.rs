@@ -93,6 +93,9 @@ pub(crate) struct ExportArgs {
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Write more than 100 MB of Perfetto or speedscope, which have every call and which their viewers then open slowly or not at all
+    #[arg(long)]
+    pub(crate) any_size: bool,
     /// The clock of Perfetto and speedscope [default: the first clock in the trace, otherwise instructions]
     #[arg(long, value_parser = named(CLOCKS))]
     pub(crate) clock: Option<Unit>,

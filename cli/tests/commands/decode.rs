@@ -70,7 +70,7 @@ const LISTING: &str = "\
   0x0000000080000006  1575      addi a0,a0,-3
 /src/program.s:9
   0x0000000080000008  fd65      bnez a0,0x80000000 <_start>
--- packet 5, byte 27: exception 11, epc 0x000000008000000a, tval 0x0000000000000000
+-- packet 5, byte 27: exception 11 (environment call from machine mode), epc 0x000000008000000a, tval 0x0000000000000000
 -- packet 5, byte 27: privilege 3, context 0x0, time 0
 <handler>:
 /src/program.s:16

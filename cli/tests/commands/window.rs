@@ -215,3 +215,23 @@ fn what_is_not_there() {
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("can be read only once"), "{}", stderr(&output));
 }
+
+/// An export of every call that nobody could open asks for a part of the trace, and leaves nothing behind.
+#[test]
+fn a_long_export_asks_for_a_part() {
+    let place = Place::new("window-size");
+    let long = format!("{}/../tests/programs/elf/long.elf", env!("CARGO_MANIFEST_DIR"));
+    place.run(&format!("run {long} --encode ir --limit 40M -o t.te"));
+    for format in ["speedscope", "perfetto"] {
+        let output = place.run(&format!("export t.te --format {format} -o {format}"));
+        let error = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{format}: {error}");
+        assert!(error.contains("it would be larger than 100 MB"), "{format}: {error}");
+        assert!(error.contains("--in"), "{format}: {error}");
+        assert!(!place.dir.join(format).exists());
+        place.clean(&format!("export t.te --format {format} --to 100000 -o {format}"));
+    }
+    place.clean("export t.te --format folded -o folded");
+    let output = place.run("export t.te --format folded --any-size");
+    assert!(stderr(&output).contains("--any-size, but folded has no limit"));
+}

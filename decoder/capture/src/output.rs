@@ -27,6 +27,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use temporary::Temporary;
+use thiserror::Error;
 
 /// Bytes that are written at once.
 const BUFFER: usize = 1 << 16;
@@ -36,8 +37,17 @@ const BUFFER: usize = 1 << 16;
 pub struct Output {
     name: String,
     writer: BufWriter<Target>,
-    /// Bytes that were written.
+    /// Bytes that were written, and how many may be.
     bytes: u64,
+    most: u64,
+}
+
+/// More was to be written than may be: see [`Output::at_most`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Error)]
+#[error("it would be larger than {} MB", most / 1_000_000)]
+pub struct TooLarge {
+    /// How many bytes may be written.
+    pub most: u64,
 }
 
 /// Where bytes go.
@@ -76,7 +86,8 @@ impl Output {
         };
         match target {
             Ok(target) => {
-                Ok(Self { name, writer: BufWriter::with_capacity(BUFFER, target), bytes: 0 })
+                let writer = BufWriter::with_capacity(BUFFER, target);
+                Ok(Self { name, writer, bytes: 0, most: u64::MAX })
             }
             Err(error) => Err(FileError { name, action: Action::Write, error }),
         }
@@ -101,6 +112,12 @@ impl Output {
     pub fn write_new(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), FileError> {
         create_folder(path)?;
         Self::write(path, contents)
+    }
+
+    /// The same, of which no more than so many bytes are written: more is an error, [`TooLarge`].
+    #[must_use]
+    pub fn at_most(self, most: u64) -> Self {
+        Self { most, ..self }
     }
 
     /// The name in messages.
@@ -161,7 +178,7 @@ impl Output {
         match cut() {
             Ok((bytes, meter)) => {
                 let writer = BufWriter::with_capacity(BUFFER, target);
-                Ok((Self { name, writer, bytes }, meter))
+                Ok((Self { name, writer, bytes, most: u64::MAX }, meter))
             }
             Err(error) => Err(FileError { name, action: Action::Write, error }),
         }
@@ -191,6 +208,10 @@ pub fn create_folder(path: &Path) -> Result<(), FileError> {
 /// Errors have the name of the file: see [`FileError::find`].
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.saturating_add(bytes.len() as u64) > self.most {
+            let error = io::Error::new(io::ErrorKind::FileTooLarge, TooLarge { most: self.most });
+            return Err(self.failed(error).into());
+        }
         let count = self.writer.write(bytes).map_err(|error| self.failed(error))?;
         self.bytes = self.bytes.saturating_add(count as u64);
         Ok(count)

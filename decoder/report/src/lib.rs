@@ -93,6 +93,7 @@
 pub mod arm;
 mod blocks;
 pub mod calls;
+mod causes;
 mod collect;
 pub mod decode;
 pub mod delta;

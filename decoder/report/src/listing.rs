@@ -1,5 +1,6 @@
 //! The program as it was executed: every instruction disassembled, with functions and source lines.
 
+use crate::causes;
 use crate::ordered::InOrder;
 use crate::part::Retired;
 use crate::text_cache::TextCache;
@@ -238,8 +239,17 @@ pub(crate) fn disassemble(
     Some(Disassembled { raw, size: insn.size.into(), text })
 }
 
-/// An event in words.
+/// An event of a RISC-V trace in words, with the names of causes.
 pub(crate) fn describe(event: &Event, xlen: Xlen) -> String {
+    described(event, xlen, causes::name)
+}
+
+/// An event in words; `name` names causes of traps.
+pub(crate) fn described(
+    event: &Event,
+    xlen: Xlen,
+    name: impl Fn(u64, bool) -> Option<&'static str>,
+) -> String {
     let hex = |value: u64| address(value, xlen);
     match *event {
         Event::On => "on".to_owned(),
@@ -251,7 +261,8 @@ pub(crate) fn describe(event: &Event, xlen: Xlen) -> String {
             let kind = if interrupt { "interrupt" } else { "exception" };
             let tval = tval.map_or(String::new(), |tval| format!(", tval {}", hex(tval)));
             let epc = epc.map_or(String::new(), |epc| format!(", epc {}", hex(epc)));
-            format!("{kind} {cause}{epc}{tval}")
+            let name = name(cause, interrupt).map_or(String::new(), |name| format!(" ({name})"));
+            format!("{kind} {cause}{name}{epc}{tval}")
         }
         Event::Context { privilege, context, time } => {
             format!("privilege {privilege}, context {context:#x}, time {time}")

@@ -261,3 +261,23 @@ fn an_output_is_no_input() {
     claims.write(Path::new("/dev/null")).unwrap();
     claims.write(Path::new("/dev/null")).unwrap();
 }
+
+/// A file that becomes too large is not there, and what was there before is.
+#[test]
+fn no_more_than_so_many_bytes() {
+    let folder = Folder::new();
+    let path = folder.join("file");
+    Output::write(&path, "before").unwrap();
+    let mut output = Output::create(&path).unwrap().at_most(10);
+    output.write_all(b"0123456789").unwrap();
+    let error = output.write_all(b"a").unwrap_err();
+    let found = FileError::find(&error).unwrap();
+    let inner = found.error.get_ref().unwrap();
+    assert_eq!(inner.downcast_ref(), Some(&TooLarge { most: 10 }));
+    drop(output);
+    assert_eq!(fs::read(&path).unwrap(), b"before");
+    assert_eq!(names(&folder), ["file"]);
+    let mut output = Output::create(&path).unwrap().at_most(10);
+    output.write_all(b"0123456789").unwrap();
+    assert_eq!(output.finish().unwrap(), 10);
+}

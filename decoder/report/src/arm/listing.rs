@@ -4,7 +4,7 @@ use super::disassembly::disassemble;
 use super::{Form, How, Make, Passing, Take, decode_each, each, profile};
 use crate::collect::Collect;
 use crate::limits::Unreached;
-use crate::listing::describe;
+use crate::listing::described;
 use crate::printer::{Error, Printer};
 use crate::report::{PART_BYTES, Report};
 use hartrace_arm_decoder::runs::Runs;
@@ -255,7 +255,11 @@ impl Lines<'_> {
 
     fn event(&mut self, out: &mut Vec<u8>, at: StreamPos, event: &Event) {
         let StreamPos { packet, byte } = at;
-        let _ = writeln!(out, "-- packet {packet}, byte {byte}: {}", describe(event, XLEN));
+        let _ = writeln!(
+            out,
+            "-- packet {packet}, byte {byte}: {}",
+            described(event, XLEN, |_, _| None)
+        );
         // Function and source line are repeated here, so a reader need not look back.
         self.here = Here::default();
     }

@@ -1,0 +1,41 @@
+//! What the causes of traps are called.
+
+/// The name of a cause of RISC-V, if the specification has one. Spec: Privileged architecture, `mcause`.
+pub(crate) const fn name(cause: u64, interrupt: bool) -> Option<&'static str> {
+    Some(match (interrupt, cause) {
+        (false, 0) => "instruction address misaligned",
+        (false, 1) => "instruction access fault",
+        (false, 2) => "illegal instruction",
+        (false, 3) => "breakpoint",
+        (false, 4) => "load address misaligned",
+        (false, 5) => "load access fault",
+        (false, 6) => "store address misaligned",
+        (false, 7) => "store access fault",
+        (false, 8) => "environment call from user mode",
+        (false, 9) => "environment call from supervisor mode",
+        (false, 10) => "environment call from virtual supervisor mode",
+        (false, 11) => "environment call from machine mode",
+        (false, 12) => "instruction page fault",
+        (false, 13) => "load page fault",
+        (false, 15) => "store page fault",
+        (false, 16) => "double trap",
+        (false, 18) => "software check",
+        (false, 19) => "hardware error",
+        (false, 20) => "instruction guest-page fault",
+        (false, 21) => "load guest-page fault",
+        (false, 22) => "virtual instruction",
+        (false, 23) => "store guest-page fault",
+        (true, 1) => "supervisor software",
+        (true, 2) => "virtual supervisor software",
+        (true, 3) => "machine software",
+        (true, 5) => "supervisor timer",
+        (true, 6) => "virtual supervisor timer",
+        (true, 7) => "machine timer",
+        (true, 9) => "supervisor external",
+        (true, 10) => "virtual supervisor external",
+        (true, 11) => "machine external",
+        (true, 12) => "supervisor guest external",
+        (true, 13) => "counter overflow",
+        _ => return None,
+    })
+}
