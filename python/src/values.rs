@@ -388,7 +388,7 @@ fn fields(py: Python<'_>, event: hartrace::Event) -> PyResult<(&'static str, Py<
         }
         Event::Restart => "restart",
         Event::Trigger => "trigger",
-        Event::LeftOut { insns } => {
+        Event::LeftOut { insns, .. } => {
             fields.set_item("instructions", insns)?;
             "left_out"
         }

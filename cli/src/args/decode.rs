@@ -44,7 +44,7 @@ pub(crate) struct WindowArgs {
     /// Begin here: the number of an instruction, packet:N, byte:N, FUNCTION, 0xADDRESS, time:T, on, trigger
     ///
     /// Numbers count from 0. FUNCTION is where it is entered, ADDRESS is where the instruction there is executed, on is where tracing
-    /// starts, trigger where a trigger fires: the first time, or, with :N behind it, the N-th in all of the trace. Time T is in ticks or
+    /// starts, trigger where a trigger or event of an Arm trace comes: the first time, or, with :N behind it, the N-th in all of the trace. Time T is in ticks or
     /// cycles, the clock that the trace has.
     ///
     /// The capture is still decoded from its start, on one thread; for all but numbers it is decoded twice. Call stacks begin with the

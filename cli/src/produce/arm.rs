@@ -114,13 +114,14 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
         .hint("the same without --numbers"));
     }
     let whole = || How { threads: system.threads, limits: None, named };
-    let limits = match job.is_searched() {
-        true => window::search(job, programs, XLEN, name, |printer| {
+    let (limits, searched) = match job.is_searched() {
+        true => window::search(job, programs, XLEN, told(job, name), |printer| {
             let searched = printer.arm(whole(), all);
             searched.map_err(Failure::from)
         })?,
-        false => limits(job)?,
+        false => (limits(job)?, Status::Clean),
     };
+    losses.status = losses.status.max(searched);
     let is_limited = limits.is_some();
     let first = limits.as_ref().map_or(Some(0), Limits::first).unwrap_or(0);
     let how = How { limits, ..whole() };
@@ -219,6 +220,15 @@ pub(super) fn print(job: &Job<'_>, system: Arm) -> Result<Status, Failure> {
     Ok(if losses.status == Status::Clean { status? } else { status.map(|_| losses.status)? })
 }
 
+/// Gaps that are reported as they come.
+fn told(job: &Job<'_>, name: &str) -> Gaps {
+    let gaps = gaps::new(name.into(), job.is_strict(), ProgressBar::hidden());
+    gaps.hints(|fault| match fault {
+        Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
+        _ => "--emit elements, to see what the trace contains there",
+    })
+}
+
 /// What to print.
 struct Decoding<'a> {
     name: &'a str,
@@ -229,12 +239,10 @@ struct Decoding<'a> {
 
 impl Decoding<'_> {
     fn gaps(&self) -> Gaps {
-        let strict = self.job.is_strict();
-        let gaps = gaps::new(self.name.into(), strict, ProgressBar::hidden());
-        gaps.hints(|fault| match fault {
-            Fault::NoCode(_) => "--elf PROG or --image FILE@ADDR with the code at that address",
-            _ => "--emit elements, to see what the trace contains there",
-        })
+        match self.job.is_searched() {
+            true => window::reported(self.name),
+            false => told(self.job, self.name),
+        }
     }
 
     fn printer<R: Report, W: Write>(&self, report: R, out: W) -> Printer<R, W> {

@@ -28,16 +28,17 @@ pub(super) fn run(job: &Job<'_>) -> Result<Status, Failure> {
         return Err(Failure::usage("--clock cycles, but E-Trace counts no cycles")
             .hint("--clock ticks, if the trace has times, or --clock instructions"));
     }
-    let mut limits = limits(job)?;
+    let (mut limits, mut searched) = (limits(job)?, Status::Clean);
     let (mut following, mut capture) = EtraceDecoding::open(&job.captured.follow, [])?;
     if job.is_searched() {
         window::check_twice(job.captured.follow.capture()?)?;
-        limits = search(job, &following, capture.map(Origin::Capture))?;
+        let (found, status) = search(job, &following, capture.map(Origin::Capture))?;
+        (limits, searched) = (found, status);
         capture = following.reopen()?;
     }
     let outcome = print(job, &mut following, limits, capture.map(Origin::Capture));
     following.follow.programs.warnings().iter().for_each(warn);
-    outcome
+    Ok(outcome?.max(searched))
 }
 
 /// Refuses combinations of arguments that mean nothing; returns what part of the trace to print.
@@ -56,9 +57,10 @@ pub(super) fn search(
     job: &Job<'_>,
     following: &EtraceDecoding,
     input: Input<'_>,
-) -> Result<Option<Limits>, Failure> {
-    let (follow, name) = (&following.follow, &following.about.capture);
-    window::search(job, &follow.programs, follow.setup.xlen, name, |printer| {
+) -> Result<(Option<Limits>, Status), Failure> {
+    let follow = &following.follow;
+    let gaps = gaps::new(following.about.capture.clone(), job.is_strict(), input.bar.clone());
+    window::search(job, &follow.programs, follow.setup.xlen, gaps, |printer| {
         let mut progress = input.progress();
         let Capture { input, bar, .. } = input;
         let mut input = input.map(filling);
@@ -88,7 +90,10 @@ pub(super) fn print(
         let programs = following.programs.iter().map(|path| &**path);
         following.about.roots = page::roots(programs, roots)?;
     }
-    let gaps = gaps::new(following.about.capture.clone(), job.is_strict(), input.bar.clone());
+    let gaps = match job.is_searched() {
+        true => window::reported(&following.about.capture),
+        false => gaps::new(following.about.capture.clone(), job.is_strict(), input.bar.clone()),
+    };
     let decoding = Decoding { job, following, limits };
     match job.product {
         Product::Page(_) => decoding.page(input, gaps),

@@ -40,11 +40,11 @@ pub(super) fn run(path: &Path, job: &Job<'_>) -> Result<Status, Failure> {
                 losses.gap(missing)?;
             }
             let input = || Capture::of(Origin::Recording(&recording));
-            let limits = match job.is_searched() {
+            let (limits, searched) = match job.is_searched() {
                 true => search(job, &following, input())?,
-                false => limits,
+                false => (limits, Status::Clean),
             };
-            match print(job, &mut following, limits, input())? {
+            match print(job, &mut following, limits, input())?.max(searched) {
                 Status::Clean => Ok(losses.status),
                 other => Ok(other),
             }

@@ -1,6 +1,6 @@
 //! Looks for the part of a trace that a [`Job`] asks for.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Status};
 use crate::files;
 use crate::job::Job;
 use hartrace_capture::programs::Programs;
@@ -12,20 +12,25 @@ use hartrace_report::{Print, Printer};
 use std::io::{self, Sink};
 use std::path::Path;
 
-/// Decodes a trace with `decode` to find the window of a job; `name` is that of the capture. Gaps are reported when the
-/// window is.
+/// Decodes a trace with `decode` to find the window of a job. Gaps of all of the trace are reported here, wherever the window is:
+/// what is missing may be what it is about.
 pub(super) fn search(
     job: &Job<'_>,
     programs: &Programs,
     xlen: Xlen,
-    name: &str,
+    gaps: Gaps,
     decode: impl FnOnce(&mut dyn Print) -> Result<(), Failure>,
-) -> Result<Option<Limits>, Failure> {
+) -> Result<(Option<Limits>, Status), Failure> {
     let search = Search::new(&job.window, programs, xlen)?;
-    let mut printer: Printer<Search, Sink> =
-        Printer::new(search, io::sink(), Gaps::new(name, |_| ()));
+    let mut printer: Printer<Search, Sink> = Printer::new(search, io::sink(), gaps);
     decode(&mut printer)?;
-    Ok(printer.report.limits()?)
+    let status = Status::from(&printer.gaps);
+    Ok((printer.report.limits()?, status))
+}
+
+/// Gaps that have been reported by a search.
+pub(super) fn reported(name: &str) -> Gaps {
+    Gaps::new(name, |_| ())
 }
 
 /// Refuses what cannot be read twice.
@@ -43,16 +48,20 @@ pub(super) fn check_twice(path: &Path) -> Result<(), Failure> {
 
 impl From<SearchError> for Failure {
     fn from(error: SearchError) -> Self {
-        let hint = match &error {
-            SearchError::NoFunction { .. } => "`hartrace top`, which lists the functions that ran",
-            SearchError::NotFound { .. } | SearchError::NotEntered { .. } => {
-                "a smaller number behind the colon, or `hartrace top` for what ran"
+        match &error {
+            SearchError::NoFunction { .. } => {
+                Self::usage(error).hint("a name as `hartrace top` prints it")
             }
-            _ => "a part by numbers of instructions",
-        };
-        match error {
-            SearchError::NoFunction { .. } => Self::usage(error).hint(hint),
-            _ => Self::gap(error).hint(hint),
+            SearchError::NotEntered { .. } => {
+                Self::gap(error).hint("`hartrace top`, which lists what ran, and how often")
+            }
+            SearchError::NotFound { .. } => {
+                Self::gap(error).hint("the number of an instruction; `decode --numbers` shows them")
+            }
+            SearchError::Nothing(_) => {
+                Self::usage(error).hint("a --to after --from; --to itself is not printed")
+            }
+            _ => Self::gap(error).hint("a part by numbers of instructions"),
         }
     }
 }

@@ -44,12 +44,15 @@ pub enum Event {
     Off(QualStatus),
     /// The encoder was enabled again after a trace of it had ended: another trace starts.
     Restart,
-    /// A trigger of the trace unit fired: at the last instruction, or, in an Arm trace, near it.
+    /// A trigger or an event of the trace unit of an Arm core, near the last instruction. E-Trace has no packet that only a trigger
+    /// sends.
     Trigger,
     /// Instructions were executed here that are not reported: they are outside of the part that was asked for.
     LeftOut {
         /// How many.
         insns: u64,
+        /// The same functions are active as before: they have waited.
+        resumes: bool,
     },
     /// A part of the trace that could not be followed, up to the next synchronisation.
     Gap(Fault),

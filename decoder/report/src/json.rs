@@ -178,7 +178,7 @@ impl Detail {
             Event::Off(status) => Self::Off { qual_status: status.name() },
             Event::Restart => Self::Restart,
             Event::Trigger => Self::Trigger,
-            Event::LeftOut { insns } => Self::LeftOut { instructions: insns },
+            Event::LeftOut { insns, .. } => Self::LeftOut { instructions: insns },
             Event::Gap(fault) => Self::Gap { cause: fault.to_string() },
         }
     }

@@ -1,7 +1,7 @@
 //! Restricts a trace to a stretch before it is collected.
 
 use crate::collect::Collect;
-use crate::limits::{Limits, Unreached};
+use crate::limits::{LeftOut, Limits, Unreached};
 use crate::turn::{KeptRun, KeptTurn};
 use hartrace_capture::perf::Placed;
 use hartrace_decoder::{Event, Path, Run, Sink, StreamPos};
@@ -70,6 +70,13 @@ impl<S> Limited<'_, S> {
     }
 }
 
+/// Tells what is left out, if anything is.
+fn leave_out(sink: &mut impl Sink, at: StreamPos, LeftOut { insns, resumes }: LeftOut) {
+    if insns > 0 {
+        sink.event(at, Event::LeftOut { insns, resumes });
+    }
+}
+
 impl<S: Collect> Limited<'_, S> {
     /// Passes on what is within the limits. Apart from [`Sink::run`], which stays short.
     #[inline(never)]
@@ -77,9 +84,7 @@ impl<S: Collect> Limited<'_, S> {
         let at = self.placed.place(at);
         let Some(limits) = self.limits else { return self.sink.run(at, run) };
         limits.lock().take(at, run.insns() as usize, &mut |range, left_out| {
-            if left_out > 0 {
-                self.sink.event(at, Event::LeftOut { insns: left_out });
-            }
+            leave_out(&mut self.sink, at, left_out);
             if let Some(run) = run.cut(range) {
                 self.sink.run(at, run);
             }
@@ -99,9 +104,7 @@ impl<S: Collect> Limited<'_, S> {
             if whole == 0 {
                 runs.iter().filter_map(KeptRun::run).for_each(|run| self.run_within(at, run));
             } else if let Some(left_out) = limits.lock().take_turns(place, insns, whole) {
-                if left_out > 0 {
-                    self.sink.event(place, Event::LeftOut { insns: left_out });
-                }
+                leave_out(&mut self.sink, place, left_out);
                 let all = runs.iter().filter_map(KeptRun::run);
                 all.for_each(|run| self.sink.repeat(place, run, whole));
                 self.sink.end_turn();
@@ -166,7 +169,8 @@ impl<S: Collect> Sink for Limited<'_, S> {
         if limits.is_done() {
             return;
         }
-        if limits.admits(at) {
+        if limits.admits(at, Some(&event)) {
+            leave_out(&mut self.sink, at, limits.left_out_before());
             self.sink.event(at, event);
         } else if !limits.is_done() {
             self.sink.aside(at, event);

@@ -1,6 +1,6 @@
 //! The stretch of a trace that is reported.
 
-use hartrace_decoder::StreamPos;
+use hartrace_decoder::{Event, StreamPos};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -114,6 +114,24 @@ impl Position {
     }
 }
 
+/// Instructions to report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Their numbers.
+    pub insns: Range<u64>,
+    /// The functions that were active at the end of the span before are active again: they have waited.
+    pub resumes: bool,
+}
+
+/// What is left out before what is reported.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many instructions.
+    pub insns: u64,
+    /// See [`Span::resumes`].
+    pub resumes: bool,
+}
+
 /// Which part of a trace to report. A position that was reached stays reached.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -123,8 +141,8 @@ pub struct Limits {
     to: Option<Position>,
     /// Instructions so far.
     insns: u64,
-    /// Numbers of the only instructions to report, in order, if not all.
-    spans: Option<Arc<[Range<u64>]>>,
+    /// The only instructions to report, in order, if not all.
+    spans: Option<Arc<[Span]>>,
     /// The first span that is not over.
     span: usize,
     /// The number after the last instruction that was reported.
@@ -159,15 +177,20 @@ impl Limits {
         Self { from: None, first: None, to: None, insns: 0, spans: None, span: 0, reported: None }
     }
 
-    /// Only the instructions with these numbers, which are in order, of what is within limits.
+    /// Only these instructions, which are in order, of what is within limits.
     #[must_use]
-    pub fn only(limits: Option<Self>, spans: Arc<[Range<u64>]>) -> Self {
+    pub fn only(limits: Option<Self>, spans: Arc<[Span]>) -> Self {
         Self { spans: Some(spans), ..limits.unwrap_or_else(Self::all) }
     }
 
-    /// Takes the next instructions. Calls `report` with each stretch of them to report, and with the number of instructions
-    /// that are left out between it and the last one.
-    pub fn take(&mut self, at: StreamPos, count: usize, report: &mut dyn FnMut(Range<usize>, u64)) {
+    /// Takes the next instructions. Calls `report` with each stretch of them to report, and with what is
+    /// left out between it and the last one.
+    pub fn take(
+        &mut self,
+        at: StreamPos,
+        count: usize,
+        report: &mut dyn FnMut(Range<usize>, LeftOut),
+    ) {
         let before = |p: Position| p.before(at, self.insns, count);
         let start = self.from.map_or(0, before);
         let end = self.to.map_or(count, before);
@@ -182,14 +205,16 @@ impl Limits {
         if start >= end {
             return;
         }
-        let Some(spans) = self.spans.clone() else { return report(start..end, 0) };
+        let Some(spans) = self.spans.clone() else { return report(start..end, LeftOut::default()) };
         let limit = |n: usize| first.saturating_add(n as u64);
         let (from, to) = (limit(start), limit(end));
-        while let Some(span) = spans.get(self.span).filter(|span| span.start < to) {
+        while let Some(Span { insns: span, .. }) =
+            spans.get(self.span).filter(|span| span.insns.start < to)
+        {
             let piece = span.start.max(from)..span.end.min(to);
             if piece.start < piece.end {
-                let reported = self.reported.replace(piece.end).unwrap_or(piece.start);
-                let left_out = piece.start.saturating_sub(reported);
+                let left_out = self.left_out(piece.start);
+                self.reported = Some(piece.end);
                 let number = |insn: u64| insn.saturating_sub(first) as usize;
                 report(number(piece.start)..number(piece.end), left_out);
             }
@@ -200,17 +225,44 @@ impl Limits {
         }
     }
 
-    /// Whether the next instruction is in one of the spans.
-    fn is_within(&self) -> bool {
+    /// What is left out if an instruction is reported next. Told once.
+    fn left_out(&mut self, next: u64) -> LeftOut {
+        let reported = self.reported.replace(next).unwrap_or(next);
+        let spans = self.spans.iter().flat_map(|spans| spans.get(..=self.span).unwrap_or_default());
+        // All spans between have to resume.
+        let mut between = spans
+            .rev()
+            .take_while(|span| span.insns.start >= reported)
+            .filter(|span| span.insns.start <= next);
+        LeftOut { insns: next.saturating_sub(reported), resumes: between.all(|span| span.resumes) }
+    }
+
+    /// What is left out before an event that is reported.
+    pub fn left_out_before(&mut self) -> LeftOut {
+        match self.spans.is_some() && self.reported.is_some() {
+            true => self.left_out(self.insns),
+            false => LeftOut::default(),
+        }
+    }
+
+    /// Whether an event is in one of the spans. What leads to a function is not: a trap before its first instruction. A gap that
+    /// ends a span is.
+    fn contains(&self, event: &Event) -> bool {
+        let now = self.insns;
         self.spans.as_ref().is_none_or(|spans| {
-            let ahead = spans.get(self.span..).unwrap_or_default();
-            let next = ahead.iter().find(|span| span.end > self.insns);
-            next.is_some_and(|span| span.start <= self.insns)
+            let before = self.span.saturating_sub(1);
+            let near = spans.get(before..).unwrap_or_default();
+            let mut near = near.iter().take_while(|span| span.insns.start <= now);
+            near.any(|Span { insns, .. }| match event {
+                Event::Gap(_) => insns.start < now && now <= insns.end,
+                Event::Trap { .. } => insns.start < now && now < insns.end,
+                _ => insns.contains(&now),
+            })
         })
     }
 
     /// Whether to report something that is not an instruction.
-    pub fn admits(&mut self, at: StreamPos) -> bool {
+    pub fn admits(&mut self, at: StreamPos, event: Option<&Event>) -> bool {
         let reached = |p: Position| p.is_reached(at, self.insns);
         if self.from.is_some_and(reached) {
             self.from = None;
@@ -218,7 +270,7 @@ impl Limits {
         if self.to.is_some_and(reached) {
             self.to = Some(Position::Insn(0));
         }
-        self.from.is_none() && !self.is_done() && self.is_within()
+        self.from.is_none() && !self.is_done() && event.is_none_or(|event| self.contains(event))
     }
 
     /// Why nothing was reported, if the start has not been reached.
@@ -227,6 +279,9 @@ impl Limits {
         // What happens after the last instruction has the number of the next one.
         let past = self.first.filter(|first| *first >= insns).map(Position::Insn);
         let inactive = self.spans.is_some() && self.reported.is_none();
+        if inactive && self.is_done() {
+            return Some(Unreached::Inactive);
+        }
         let Some(from) = self.from.or(past) else {
             return inactive.then_some(Unreached::Inactive);
         };
@@ -243,15 +298,15 @@ impl Limits {
             _ => u64::MAX,
         };
         let spans = self.spans.iter().flat_map(|spans| spans.get(self.span..).unwrap_or_default());
-        let mut edges = spans.flat_map(|span| [span.start, span.end]);
+        let mut edges = spans.flat_map(|span| [span.insns.start, span.insns.end]);
         let edge = edges.find(|edge| *edge > self.insns);
         let edge = edge.map_or(u64::MAX, |edge| edge.saturating_sub(self.insns));
         ahead(self.from).min(ahead(self.to)).min(edge)
     }
 
     /// Takes turns of a loop, of so many instructions each, which no such position is within. Returns whether to
-    /// report them, with the number of instructions that are left out between them and the last ones.
-    pub fn take_turns(&mut self, at: StreamPos, insns: u64, times: u64) -> Option<u64> {
+    /// report them, with what is left out between them and the last ones.
+    pub fn take_turns(&mut self, at: StreamPos, insns: u64, times: u64) -> Option<LeftOut> {
         let mut reported = None;
         let count = usize::try_from(insns).unwrap_or(usize::MAX);
         self.take(at, count, &mut |_, left_out| reported = Some(left_out));
@@ -274,15 +329,15 @@ impl Limits {
         match &self.spans {
             None => Some(from),
             Some(spans) => {
-                let span = spans.iter().find(|span| span.end > from)?;
-                Some(span.start.max(from))
+                let span = spans.iter().find(|span| span.insns.end > from)?;
+                Some(span.insns.start.max(from))
             }
         }
     }
 
     /// Whether nothing more will be reported.
     pub fn is_done(&self) -> bool {
-        let last = self.spans.as_ref().map(|spans| spans.last().map_or(0, |span| span.end));
+        let last = self.spans.as_ref().map(|spans| spans.last().map_or(0, |span| span.insns.end));
         matches!(self.to, Some(Position::Insn(number)) if number <= self.insns)
             || last.is_some_and(|last| last <= self.insns)
     }
@@ -328,14 +383,14 @@ mod tests {
     fn events_and_the_end() {
         let mut limits = limits("packet:1", "4").unwrap().unwrap();
         let at = |packet| StreamPos { packet, byte: 0 };
-        assert!(!limits.admits(at(0)));
+        assert!(!limits.admits(at(0), None));
         limits.take(at(0), 3, &mut |range, _| panic!("{range:?}"));
-        assert!(limits.admits(at(1)));
+        assert!(limits.admits(at(1), None));
         assert!(!limits.is_done());
         let mut taken = Vec::new();
         limits.take(at(1), 3, &mut |range, _| taken.push(range));
         assert_eq!(taken, std::iter::once(0..1).collect::<Vec<_>>());
-        assert!(limits.is_done() && !limits.admits(at(1)));
+        assert!(limits.is_done() && !limits.admits(at(1), None));
     }
 
     #[test]
@@ -349,7 +404,7 @@ mod tests {
         };
         assert_eq!(unreached("8", ""), None);
         let mut end = limits("0", "").unwrap().unwrap();
-        assert!(end.admits(StreamPos::default()) && end.unreached().is_some());
+        assert!(end.admits(StreamPos::default(), None) && end.unreached().is_some());
         let past = "the trace has 9 instructions; --from 9 is past its end";
         assert_eq!(unreached("9", "").as_deref(), Some(past));
         let past = "the trace has 9 instructions; --from packet:3 is past its end";

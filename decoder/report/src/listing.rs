@@ -256,7 +256,7 @@ pub(crate) fn described(
         Event::Off(status) => format!("off, {}", status.name()),
         Event::Restart => "another trace starts".to_owned(),
         Event::Trigger => "trigger".to_owned(),
-        Event::LeftOut { insns } => format!("left out: {insns} instructions"),
+        Event::LeftOut { insns, .. } => format!("left out: {insns} instructions"),
         Event::Trap { cause, interrupt, tval, epc } => {
             let kind = if interrupt { "interrupt" } else { "exception" };
             let tval = tval.map_or(String::new(), |tval| format!(", tval {}", hex(tval)));

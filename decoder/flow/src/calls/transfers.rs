@@ -267,6 +267,7 @@ impl Sink for Transfers {
                 Change::Context(context, privilege == USER)
             }
             // What runs next was not called from here.
+            Event::LeftOut { resumes: true, .. } => return,
             Event::Off(_) | Event::LeftOut { .. } => Change::Off,
             Event::Gap(_) => Change::Gap,
             Event::Time(time) => return self.push(Change::Time(time)),

@@ -2,7 +2,6 @@
 
 use super::Tracer;
 use super::state::{Reference, Undecided, Unfinished};
-use crate::event::Event;
 use crate::event::{Fault, StreamPos};
 use crate::sink::Sink;
 use crate::walk::{Arrival, Goal, Reached};
@@ -88,11 +87,7 @@ impl Tracer<'_> {
             // The other formats are not reports.
             _ => return Ok(()),
         };
-        self.arrive_at(at, goal, sink)?;
-        if self.config.unit != Unit::RvTracer && notifies(payload) {
-            sink.event(at, Event::Trigger);
-        }
-        Ok(())
+        self.arrive_at(at, goal, sink)
     }
 
     /// Continues the walk to a goal.
@@ -166,18 +161,4 @@ impl Tracer<'_> {
     pub(super) fn unshift(&self, field: u64) -> u64 {
         field.wrapping_shl(self.config.params.iaddress_lsb_p.into()) & self.mask
     }
-}
-
-/// Whether a payload was sent because of a notify trigger.
-fn notifies(payload: &Payload) -> bool {
-    let report = match payload {
-        Payload::Address(report) => Some(report),
-        Payload::Branch(p) => p.address.as_ref(),
-        Payload::BranchCount(p) => match &p.branch_fmt {
-            BranchFmt::NoAddress => None,
-            BranchFmt::Address(report) | BranchFmt::MispredictedAddress(report) => Some(report),
-        },
-        _ => None,
-    };
-    report.is_some_and(|report| report.notify)
 }

@@ -35,7 +35,7 @@ pub fn packets<'p, 'c: 'p>(
     out: &mut dyn Write,
 ) -> io::Result<bool> {
     let admitted = |limits: &mut Option<Limits>, packet: u64, byte: u64| match limits {
-        Some(limits) => limits.admits(StreamPos { packet, byte }),
+        Some(limits) => limits.admits(StreamPos { packet, byte }, None),
         None => true,
     };
     let mut marked = limits.clone();
@@ -213,7 +213,7 @@ impl arm::ElementSink for Elements<'_> {
         };
         self.started |= gap || !matches!(event, arm::Event::NoSync(_) | arm::Event::End(_));
         self.written.gaps = self.written.gaps.saturating_add(gap.into());
-        let admitted = self.limits.as_mut().is_none_or(|limits| limits.admits(at));
+        let admitted = self.limits.as_mut().is_none_or(|limits| limits.admits(at, None));
         if !self.ranges && admitted {
             let (id, shown) = (self.id, Shown::Event(&event));
             let _ = writeln!(self.written.text, "{}\t{id:02x}\t{shown}", at.byte);

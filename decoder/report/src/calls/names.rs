@@ -207,9 +207,20 @@ impl<'a> Names<'a> {
     /// The functions of a name, those that were inlined among them: a name as the source has it, with or without the types of
     /// its parameters, or as the linker has it.
     pub(crate) fn find(&self, name: &str) -> HashSet<Callee> {
+        // As tables print them.
+        let (name, only_inlined) = match name.strip_suffix(" (inlined)") {
+            Some(name) => (name, true),
+            None => (name.split_once(" [").map_or(name, |(name, _)| name), false),
+        };
+        if let Some(address) = name.strip_prefix("0x") {
+            let address = u64::from_str_radix(address, 16).ok();
+            return address.map(Callee::Function).into_iter().collect();
+        }
         let is = |full: &str, linkage: &str| full == name || linkage == name || bare(full) == name;
         let functions = self.symbols.functions();
-        let functions = functions.iter().filter(|function| is(function.name, function.linkage));
+        let functions = functions
+            .iter()
+            .filter(|function| !only_inlined && is(function.name, function.linkage));
         let inlined = (0..).take(self.inlined.len()).filter(|number| {
             let function = self.inlined_function(*number);
             function.is_some_and(|(function, _)| is(&function.name, &function.linkage))
@@ -225,10 +236,13 @@ impl<'a> Names<'a> {
         let functions = self.symbols.functions();
         let names = functions.iter().map(|function| bare(function.name));
         let distance = |other: &&str| strsim::damerau_levenshtein(other, name);
-        let nearest = names.filter(|other| other.len() < MAX_LIKE).min_by_key(distance)?;
-        (distance(&nearest) <= (name.len() / 3).saturating_add(1)
-            || nearest.ends_with(&format!("::{name}")))
-        .then(|| nearest.to_owned())
+        let names: Vec<&str> = names.filter(|other| other.len() < MAX_LIKE).collect();
+        let qualified = format!("::{name}");
+        if let Some(other) = names.iter().find(|other| other.ends_with(&qualified)) {
+            return Some((*other).to_owned());
+        }
+        let nearest = names.into_iter().min_by_key(distance)?;
+        (distance(&nearest) <= (name.len() / 4).saturating_add(1)).then(|| nearest.to_owned())
     }
 
     /// The name of a function as the linker knows it, or its address.

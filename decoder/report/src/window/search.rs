@@ -3,7 +3,7 @@
 use super::{Place, Window};
 use crate::calls::{Callee, Names};
 use crate::collect::Collect;
-use crate::limits::{Limits, NothingBetween, Position};
+use crate::limits::{Limits, NothingBetween, Position, Span};
 use crate::report::Report;
 use hartrace_capture::programs::Programs;
 use hartrace_decoder::calls::{CallStack, Frame, Functions, Note, Transfers, Visit};
@@ -12,7 +12,6 @@ use hartrace_isa::Xlen;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::num::NonZeroU64;
-use std::ops::Range;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -32,7 +31,7 @@ pub enum SearchError {
         like: Option<String>,
     },
     /// It does not happen in the trace, or not that often.
-    #[error("{option} {place}: {}", found(.place, *.times))]
+    #[error("{option} {place}: {}", found(.place, *.times, *.after))]
     NotFound {
         /// The option.
         option: &'static str,
@@ -40,6 +39,8 @@ pub enum SearchError {
         place: Place,
         /// How often it was found.
         times: u64,
+        /// Only what is after the start counts.
+        after: bool,
     },
     /// The function is not called, or not that often.
     #[error("--in {inside}: the function is entered {times} times in this trace")]
@@ -62,12 +63,14 @@ pub enum SearchError {
     TooMany,
 }
 
-fn found(place: &Place, times: u64) -> String {
+fn found(place: &Place, times: u64, after: bool) -> String {
     match (place, times) {
+        _ if after => "it does not happen after --from".into(),
         (Place::At(_), _) => "no instruction follows it".into(),
-        (Place::Time(_), _) => "no time as late as this is in the trace, or none at all".into(),
+        (Place::Time(_), _) => "the trace has no reading of its clock at or after this time".into(),
         (Place::On(_), times) => format!("tracing starts {times} times"),
         (Place::Trigger(_), times) => format!("{times} triggers fire"),
+        (Place::Function(..), times) => format!("entered {times} times"),
         (_, times) => format!("executed {times} times"),
     }
 }
@@ -109,6 +112,14 @@ struct Turns {
 
 /// It happens once.
 const ONCE: Turns = Turns { start: 0, times: 1, period: 0 };
+
+/// The function of `--in` becomes active, or no longer is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Toggle {
+    at: u64,
+    /// It only waits, or goes on after that.
+    waits: bool,
+}
 
 /// An end may be here.
 #[derive(Copy, Clone, Debug)]
@@ -175,11 +186,18 @@ impl Search {
         if watch.too_many {
             return Err(SearchError::TooMany);
         }
+        let has_start = window.from.is_some();
         let position = |end: usize, option, place: Option<Place>| match (place, &wanted.ends) {
             (Some(place), ends) if ends.get(end).is_some_and(Option::is_some) => {
                 let number = found.ends.get(end).copied().flatten();
                 let times = found.seen.get(end).copied().unwrap_or(0);
-                let missing = SearchError::NotFound { option, place, times };
+                // As without a search, a trace may end before a packet or a byte.
+                if end == TO && number.is_none() && place.position().is_some() {
+                    return Ok(None);
+                }
+                let is_relative = matches!(ends.get(end), Some(Some((_, None))));
+                let after = end == TO && has_start && is_relative;
+                let missing = SearchError::NotFound { option, place, times, after };
                 number.map(|number| Some(Position::Insn(number))).ok_or(missing)
             }
             (place, _) => Ok(place.and_then(|place| place.position())),
@@ -205,11 +223,11 @@ fn wanted(
     let number = |nth: &Option<NonZeroU64>| nth.map(NonZeroU64::get);
     Ok(Some(match place {
         None | Some(Place::At(Position::Insn(_))) => return Ok(None),
-        Some(Place::At(Position::Packet(number))) => (What::Packet(*number), None),
-        Some(Place::At(Position::Byte(number))) => (What::Byte(*number), None),
+        Some(Place::At(Position::Packet(number))) => (What::Packet(*number), Some(1)),
+        Some(Place::At(Position::Byte(number))) => (What::Byte(*number), Some(1)),
         Some(Place::Address(address, nth)) => (What::Address(*address), number(nth)),
         Some(Place::Function(name, nth)) => (What::Function(called(names, name)?), number(nth)),
-        Some(Place::Time(time)) => (What::Time(*time), None),
+        Some(Place::Time(time)) => (What::Time(*time), Some(1)),
         Some(Place::On(nth)) => (What::On, number(nth)),
         Some(Place::Trigger(nth)) => (What::Trigger, number(nth)),
     }))
@@ -225,19 +243,24 @@ fn called(names: &Names<'_>, name: &str) -> Result<HashSet<Callee>, SearchError>
 }
 
 /// Stretches that start and end in turn. The last one may go on to the end.
-fn spans(toggles: &[u64], total: u64) -> Arc<[Range<u64>]> {
-    let mut spans: Vec<Range<u64>> = Vec::new();
+fn spans(toggles: &[Toggle], total: u64) -> Arc<[Span]> {
+    let mut spans: Vec<Span> = Vec::new();
+    let mut waited = false;
     for pair in toggles.chunks(2) {
-        let (start, end) = match pair {
-            [start, end] => (*start, *end),
-            [start] => (*start, total),
+        let (start, end, waits) = match pair {
+            [start, end] => (*start, end.at, end.waits),
+            [start] => (*start, total, false),
             _ => continue,
         };
+        let resumes = waited && start.waits;
         match spans.last_mut() {
-            _ if start >= end => {}
-            Some(last) if last.end >= start => last.end = last.end.max(end),
-            _ => spans.push(start..end),
+            _ if start.at >= end => {}
+            Some(last) if last.insns.end >= start.at && resumes => {
+                last.insns.end = last.insns.end.max(end)
+            }
+            _ => spans.push(Span { insns: start.at..end, resumes }),
         }
+        waited = waits;
     }
     spans.into()
 }
@@ -324,7 +347,7 @@ struct Watch {
     clock: Clock,
     hits: Vec<Hit>,
     /// Where the function of `--in` becomes active, and where it no longer is, in turn.
-    toggles: Vec<u64>,
+    toggles: Vec<Toggle>,
     /// Those before this are not changed any more.
     fixed: usize,
     /// The active calls of it on the present stack, and whether they are asked for.
@@ -358,28 +381,26 @@ impl Watch {
         self.wanted.inside.as_ref().is_some_and(|(callees, _)| callees.contains(&callee))
     }
 
-    fn toggle(&mut self, at: u64) {
-        if self.toggles.len() > self.fixed && self.toggles.last() == Some(&at) {
-            self.toggles.pop();
-        } else if self.toggles.len() < MOST {
-            self.toggles.push(at);
+    fn toggle(&mut self, at: u64, waits: bool) {
+        if self.toggles.len() < MOST {
+            self.toggles.push(Toggle { at, waits });
         } else {
             self.too_many = true;
         }
     }
 
-    fn push(&mut self, asked: bool, at: u64) {
+    fn push(&mut self, asked: bool, at: u64, waited: bool) {
         self.active.push(asked);
         if asked {
             if self.depth == 0 {
-                self.toggle(at);
+                self.toggle(at, waited);
             }
             self.depth = self.depth.saturating_add(1);
         }
     }
 
     /// Returns whether the call that is no longer active was asked for.
-    fn pop(&mut self, frame: &Frame, at: u64) -> bool {
+    fn pop(&mut self, frame: &Frame, at: u64, waits: bool) -> bool {
         if !self.is_inside(frame.into()) {
             return false;
         }
@@ -387,7 +408,7 @@ impl Watch {
         if asked {
             self.depth = self.depth.saturating_sub(1);
             if self.depth == 0 {
-                self.toggle(at);
+                self.toggle(at, waits);
             }
         }
         asked
@@ -407,23 +428,23 @@ impl Visit for Watch {
         if self.is_inside(callee) {
             self.calls = self.calls.saturating_add(1);
             let asked = self.call().is_none_or(|call| call == self.calls);
-            self.push(asked, at);
+            self.push(asked, at, false);
         }
     }
 
     fn leave(&mut self, frame: &Frame, at: u64) {
-        self.pop(frame, at);
+        self.pop(frame, at, false);
     }
 
     fn suspend(&mut self, frame: &Frame, at: u64) -> Note {
-        [self.pop(frame, at).into(), 0]
+        [self.pop(frame, at, true).into(), 0]
     }
 
     fn resume(&mut self, frame: &Frame, at: u64, note: Option<Note>) {
         if self.is_inside(frame.into()) {
             // Of a call that was active before the trace, the number is not known.
             let asked = note.map_or(self.call().is_none(), |[asked, _]| asked != 0);
-            self.push(asked, at);
+            self.push(asked, at, note.is_some());
         }
     }
 
@@ -450,7 +471,10 @@ impl Visit for Watch {
                 if more > 0 && more <= room {
                     for n in 1..turns.times {
                         let later = n.saturating_mul(turns.period);
-                        self.toggles.extend(turn.iter().map(|at| at.saturating_add(later)));
+                        self.toggles.extend(turn.iter().map(|toggle| Toggle {
+                            at: toggle.at.saturating_add(later),
+                            ..*toggle
+                        }));
                     }
                 }
             }
@@ -630,6 +654,7 @@ mod tests {
     use crate::calls::tests::{changes, function, functions, report, trace};
     use hartrace_decoder::Leaves;
     use hartrace_tests::case::Dice;
+    use std::ops::Range;
 
     fn searched(
         search: Search,
