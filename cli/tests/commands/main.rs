@@ -331,9 +331,9 @@ fn mistakes() {
         ("decode trace --params p.toml --xlen 64 --image code", 2, "FILE@ADDR"),
         ("decode trace --params p.toml --xlen 64 --image code@0 --json", 2, "try: --emit json"),
         (
-            "decode trace --params p.toml --xlen 64 --image code@0 --from line:3",
+            "decode trace --params p.toml --xlen 64 --image code@0 --from packet:x",
             2,
-            "packet and byte",
+            "`x` is not a number",
         ),
         (
             "decode trace --params p.toml --xlen 64 --image code@0 --from 5 --to 5",
